@@ -1,0 +1,173 @@
+//! What a part class provides: a sheet, and models that work on columns.
+
+use crate::{ActRows, Bodies, Channel, Detail, Outline, SenseRows, Sheet, ThinkRows, World};
+use swarmyard_base::{Diagnostic, Time};
+use swarmyard_scene::Params;
+
+/// Builds a model from parameters that were checked against the sheet.
+pub type Build = fn(&Params, &TypeLayout<'_>) -> Result<Built, Diagnostic>;
+
+/// A class as it is registered.
+pub struct Class {
+    /// What it says about itself.
+    pub sheet: Sheet,
+    /// How to make one; `None` for the scenario's own structure.
+    pub build: Option<Build>,
+}
+
+/// A built part or controller.
+pub enum Built {
+    /// Reads the world.
+    Sensor(Box<dyn Sensor>),
+    /// Moves its robot.
+    Actuator(Box<dyn Actuator>),
+    /// Decides.
+    Controller(Box<dyn Controller>),
+}
+
+/// What a part keeps per robot, in numbers: its channels and its own state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// Channels; readings first or mixed, in the order they stand in the columns.
+    pub channels: Vec<Channel>,
+    /// Initial row of its private state. Its length is the width of the state column.
+    pub state: Vec<f64>,
+}
+
+impl Layout {
+    /// Numbers per robot in the reading column.
+    #[must_use]
+    pub fn reading_width(&self) -> usize {
+        self.channels.iter().filter(|c| !c.command).map(|c| c.len).sum()
+    }
+
+    /// Numbers per robot in the command column.
+    #[must_use]
+    pub fn command_width(&self) -> usize {
+        self.channels.iter().filter(|c| c.command).map(|c| c.len).sum()
+    }
+
+    /// First index and length of a channel in its column (readings and commands count separately).
+    #[must_use]
+    pub fn place(&self, name: &str) -> Option<(usize, usize)> {
+        let wanted = self.channels.iter().find(|c| c.name == name)?;
+        let before = self.channels.iter().take_while(|c| c.name != name);
+        Some((before.filter(|c| c.command == wanted.command).map(|c| c.len).sum(), wanted.len))
+    }
+}
+
+/// What is known about a robot type while its parts are built: the outline, and the parts before.
+///
+/// Controllers are built after all parts, so they can find any channel.
+pub struct TypeLayout<'a> {
+    /// Outline of the body.
+    pub outline: &'a Outline,
+    /// Names, classes and layouts of the parts built so far; the index is the part's number.
+    pub parts: &'a [(String, &'static str, Layout)],
+}
+
+impl TypeLayout<'_> {
+    /// Number of the part called `name`, or of the only part of class `class` when `name` is `None`.
+    ///
+    /// # Errors
+    /// When there is no such part, or more than one; says which there are.
+    pub fn part(&self, name: Option<&str>, class: &str) -> Result<usize, Diagnostic> {
+        let names = self.parts.iter().map(|p| p.0.as_str());
+        if let Some(name) = name {
+            return self.parts.iter().position(|p| p.0 == name).ok_or_else(|| {
+                Diagnostic::error("unknown-part", format!("this type has no part `{name}`")).suggest(name, names)
+            });
+        }
+        let mut found = self.parts.iter().enumerate().filter(|(_, p)| p.1 == class).map(|(k, _)| k);
+        match (found.next(), found.next()) {
+            (Some(k), None) => Ok(k),
+            (None, _) => Err(Diagnostic::error("missing-part", format!("this type needs a part of class `{class}`"))
+                .help(format!("add a part with class = \"{class}\", or name another one"))),
+            (Some(_), Some(_)) => Err(Diagnostic::error(
+                "ambiguous-part",
+                format!("this type has more than one part of class `{class}`: say which"),
+            )
+            .suggest("", names)),
+        }
+    }
+
+    /// Place of a channel of a part: (first index, length) in the part's column.
+    ///
+    /// # Errors
+    /// When the part has no such channel; says which it has.
+    pub fn channel(&self, part: usize, name: &str) -> Result<(usize, usize), Diagnostic> {
+        let (part_name, _, layout) = &self.parts[part];
+        layout.place(name).ok_or_else(|| {
+            Diagnostic::error("unknown-channel", format!("part `{part_name}` has no channel `{name}`"))
+                .suggest(name, layout.channels.iter().map(|c| c.name))
+        })
+    }
+}
+
+/// A part that reads the world.
+pub trait Sensor: Send + Sync {
+    /// Channels and private state.
+    fn layout(&self) -> Layout;
+
+    /// Seconds between readings; `None` means every quantum.
+    fn period(&self) -> Option<swarmyard_base::Ratio> {
+        None
+    }
+
+    /// How far it sees, in metres from the body's centre: decides how wide a neighbour's margin must be.
+    fn reach(&self) -> f64;
+
+    /// Fills in the readings of a chunk of robots from the committed world.
+    fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>);
+}
+
+/// What an actuator may look at: its own robots and the clock.
+pub struct ActView<'a> {
+    /// Start of the stretch.
+    pub now: Time,
+    /// Length of the quantum in seconds.
+    pub quantum_s: f64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Level of detail.
+    pub detail: Detail,
+    /// Gravity, m/s².
+    pub gravity: f64,
+    /// The bodies (an actuator looks only at its own).
+    pub bodies: &'a Bodies,
+}
+
+/// A part that changes the world.
+pub trait Actuator: Send + Sync {
+    /// Channels and private state.
+    fn layout(&self) -> Layout;
+
+    /// Turns the commands of a chunk of robots into motion segments.
+    fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>);
+}
+
+/// What a controller may look at besides its readings: the clock, and chance.
+pub struct ThinkView {
+    /// Now.
+    pub now: Time,
+    /// Length of the quantum in seconds.
+    pub quantum_s: f64,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// What decides: reads channels, writes commands.
+pub trait Controller: Send + Sync {
+    /// Initial row of its private state.
+    fn state(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Whether commands come from outside, and the loop must wait until they are there.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Decides for a chunk of robots.
+    fn think(&self, view: &ThinkView, rows: &mut ThinkRows<'_>);
+}

@@ -1,0 +1,29 @@
+//! What an author of a part needs, and nothing else.
+//!
+//! A part class is a [`Sheet`] that describes it, and a function that builds a [`Sensor`],
+//! [`Actuator`] or [`Controller`] from parameters. It works on columns: one call per robot type,
+//! phase and chunk of robots, never one per robot. Registering it is one line.
+//!
+//! *Invariant:* this crate knows nothing about the engine, about text formats or about files. A
+//! sensor sees the committed world only ([`World`]); an actuator sees only its own robots.
+
+mod class;
+mod columns;
+mod grid;
+mod outline;
+mod rays;
+mod registry;
+mod segment;
+mod sheet;
+pub mod structure;
+mod world;
+
+pub use class::{ActView, Actuator, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
+pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
+pub use grid::{BodyGrid, FixedEdge, FixedIndex};
+pub use outline::Outline;
+pub use rays::{Fan, Hit};
+pub use registry::Registry;
+pub use segment::{Frame, Segment};
+pub use sheet::{Channel, Kind, Level, Param, ParamType, Sheet};
+pub use world::{Bodies, BodyKind, Detail, Touch, World};

@@ -1,0 +1,7 @@
+//! Rays.
+
+/// x
+#[derive(Clone, Debug)]
+pub struct Fan;
+/// x
+pub struct Hit;

@@ -1,0 +1,187 @@
+//! The classes of the scenario itself: run settings, world, walls, obstacles, robots, layouts.
+//!
+//! They have no model of their own; the engine gives them their meaning. Their sheets stand here so
+//! that every text format and the editor read the same ones.
+
+use crate::{Kind, Param, ParamType, Sheet};
+use swarmyard_base::units::Unit;
+use swarmyard_base::{Pose2, Ratio};
+use swarmyard_scene::Value;
+
+/// The name of the part that moves a moving obstacle, and its class.
+pub const OBSTACLE_DRIVE: (&str, &str) = ("drive", "drift");
+
+/// The words for contact rules.
+pub const CONTACT_RULES: &[&str] = &["stop", "impulse", "own"];
+
+/// All structure and layout sheets.
+#[must_use]
+pub fn sheets() -> Vec<Sheet> {
+    let mut all = vec![run(), world(), surface(), wall(), obstacle(), track(), robot_type(), robot(), assertion(), record()];
+    all.extend([grid(), circle(), random(), row()]);
+    all
+}
+
+fn run() -> Sheet {
+    Sheet::new("run", Kind::Structure, "Settings of the run: how time passes, how long, and what happens at a contact.")
+        .param(
+            Param::new("quantum", ParamType::Period, "Length of one lock-step quantum. Kept as an exact fraction: `1/60 s` does not drift.")
+                .or(Value::Ratio(tenth())),
+        )
+        .param(Param::number("duration", Unit::Second, "Simulated time after which the run ends.").within(0.0, 3.0e9).or_num(60.0))
+        .param(
+            Param::new("seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of every random number of the run.")
+                .or(Value::Int(swarmyard_base::chance::DEFAULT_SEED as i64)),
+        )
+        .param(
+            Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both, `impulse` lets them bounce, `own` asks each body.")
+                .or_text("stop"),
+        )
+        .param(Param::new("detail", ParamType::Choice(&["full", "coarse"]), "Level of detail at the start; see the levels of each class.").or_text("full"))
+        .param(Param::number("gravity", Unit::MetrePerSecond2, "Gravity, for floor friction and grip.").within(0.0, 1000.0).or_num(9.81))
+        .param(Param::number("floor_friction", Unit::None, "Friction of passive bodies on the floor.").within(0.0, 100.0).or_num(0.3))
+        .param(Param::number("rest_speed", Unit::MetrePerSecond, "Below this closing speed an impact does not bounce.").within(0.0, 10.0).or_num(0.01))
+        .param(
+            Param::new("impact_limit", ParamType::Int { min: 1, max: 100_000 }, "Impacts of one body within one quantum before it falls back to `stop` and is reported.")
+                .or(Value::Int(64)),
+        )
+        .example("[run]\nquantum = \"100ms\"\nduration = \"60s\"\nseed = 7\ncontact = \"impulse\"")
+}
+
+fn tenth() -> Ratio {
+    // 1/10 is a valid ratio, so this cannot fail.
+    Ratio::from_decimal(0.1).unwrap_or_else(|| unreachable!("one tenth is a ratio"))
+}
+
+fn world() -> Sheet {
+    Sheet::new("world", Kind::Structure, "The ground: infinite, or a rectangle whose border is a wall.")
+        .param(Param::new("min", ParamType::Point, "Lower left corner of the bounds. Without `min` and `max` the world is infinite."))
+        .param(Param::new("max", ParamType::Point, "Upper right corner of the bounds."))
+        .param(Param::new("surface", ParamType::Name("surface"), "Surface of the border wall."))
+        .param(Param::number("height", Unit::Metre, "Height of the border wall.").within(0.0, 1.0e6).or_num(1.0))
+        .example("[world]\nmin = [-5, -5]\nmax = [\"5m\", \"500cm\"]")
+}
+
+fn surface() -> Sheet {
+    Sheet::new("surface", Kind::Structure, "A material: how bodies bounce and rub. Written as `[surface.NAME]`.")
+        .param(Param::number("restitution", Unit::None, "Share of the closing speed that comes back. The greater of the two surfaces counts.").within(0.0, 1.0).or_num(0.2))
+        .param(Param::number("friction", Unit::None, "Coulomb friction. The geometric mean of the two surfaces counts.").within(0.0, 100.0).or_num(0.3))
+        .example("[surface.rubber]\nrestitution = 0.8\nfriction = 0.9\n\n[[wall]]\npoints = [[0, 3], [4, 3]]\nsurface = \"rubber\"")
+}
+
+fn heights(sheet: Sheet) -> Sheet {
+    sheet
+        .param(Param::number("from", Unit::Metre, "Height above the floor at which it begins.").within(0.0, 1.0e6).or_num(0.0))
+        .param(Param::number("to", Unit::Metre, "Height above the floor at which it ends. A sensor mounted higher sees over it.").within(0.0, 1.0e6).or_num(1.0))
+}
+
+fn wall() -> Sheet {
+    let sheet = Sheet::new("wall", Kind::Structure, "A thin wall along a polyline; it never moves.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/world/walls/NAME`; `wallN` when left out."))
+        .param(Param::new("points", ParamType::Points { min_len: 2 }, "Corner points in order.").required())
+        .param(Param::new("closed", ParamType::Bool, "Whether the last point joins the first.").or(Value::Bool(false)))
+        .param(Param::new("surface", ParamType::Name("surface"), "Its surface."));
+    heights(sheet).example("[[wall]]\nname = \"north\"\npoints = [[-2, 2], [2, 2], [\"2m\", \"150cm\"]]")
+}
+
+/// The keys that say which outline a body has; exactly one of them is given.
+pub const SHAPE_KEYS: [&str; 3] = ["radius", "size", "polygon"];
+
+fn shape(sheet: Sheet) -> Sheet {
+    sheet
+        .param(Param::number("radius", Unit::Metre, "A disc of this radius. Give one of `radius`, `size`, `polygon`.").within(1e-4, 1.0e5))
+        .param(Param::new("size", ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 }, "A rectangle [length, width], length forward."))
+        .param(Param::new("polygon", ParamType::Points { min_len: 3 }, "A polygon in the body's frame; convex if the body can move."))
+        .param(Param::number("mass", Unit::Kilogram, "Mass; matters under `impulse`.").within(1e-6, 1.0e9).or_num(1.0))
+        .param(Param::number("inertia", Unit::KilogramMetre2, "Moment of inertia about the centre; that of the uniform outline when left out.").within(1e-12, 1.0e15))
+        .param(Param::new("surface", ParamType::Name("surface"), "Surface of its outline."))
+        .param(Param::new("on_contact", ParamType::Choice(&["stop", "impulse"]), "Its own rule when the run's contact rule is `own`.").or_text("impulse"))
+        .param(Param::new("colour", ParamType::Text, "Colour on displays, as #rrggbb."))
+}
+
+fn obstacle() -> Sheet {
+    let sheet = Sheet::new("obstacle", Kind::Structure, "A body that is not a robot: fixed, or moving when it has a velocity, or passive when it is movable.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/obstacles/NAME`; `obstacleN` when left out."))
+        .param(Param::new("at", ParamType::Pose, "Where it stands.").or(Value::Pose(Pose2::default())))
+        .param(Param::new("velocity", ParamType::Numbers { unit: Unit::MetrePerSecond, min_len: 2, max_len: 2 }, "Velocity in the world's frame that it keeps, or returns to after an impact."))
+        .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed that it keeps; needs `velocity`.").within(-1.0e4, 1.0e4))
+        .param(Param::new("movable", ParamType::Bool, "Whether others can push it. It slows down by floor friction.").or(Value::Bool(false)));
+    heights(shape(sheet)).example(
+        "[[obstacle]]\nname = \"crate\"\nat = [1, 2, \"30deg\"]\nsize = [\"40cm\", \"30cm\"]\n\n[[obstacle]]\nname = \"trolley\"\nradius = 0.2\nat = [-2, 0]\nvelocity = [0.3, 0]",
+    )
+}
+
+fn track() -> Sheet {
+    Sheet::new("track", Kind::Structure, "A mark on the floor for track sensors: a band along a polyline, or a polygon. Nothing collides with it.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/world/tracks/NAME`; `trackN` when left out."))
+        .param(Param::new("points", ParamType::Points { min_len: 2 }, "The middle of the band, or the corners of the area when there is no `width`.").required())
+        .param(Param::number("width", Unit::Metre, "Width of the band.").within(1e-4, 1.0e4))
+        .param(Param::number("reflectivity", Unit::None, "Share of light that comes back; the floor has 0.").within(0.0, 1.0).or_num(1.0))
+        .example("[[track]]\npoints = [[0, 0], [3, 0], [3, 2]]\nwidth = \"2cm\"")
+}
+
+fn robot_type() -> Sheet {
+    let sheet = Sheet::new("type", Kind::Structure, "A kind of robot: an outline and parts. Written as `[type.NAME]`, its parts as `[[type.NAME.part]]` with `name` and `class`, its controller as `[type.NAME.controller]` with `class`.");
+    shape(sheet)
+        .param(Param::number("height", Unit::Metre, "Height of the body; sensors mounted higher than others see over them.").within(1e-3, 1.0e4).or_num(0.3))
+        .example("[type.scout]\nradius = \"12cm\"\nmass = \"2kg\"\n\n[[type.scout.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[robot]]\ntype = \"scout\"")
+}
+
+fn robot() -> Sheet {
+    Sheet::new("robot", Kind::Structure, "One robot, or many by `count` and `layout`.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/robots/NAME`; with `count` robots are called NAME1, NAME2, … `r` when left out."))
+        .param(Param::new("type", ParamType::Name("type"), "Its type.").required())
+        .param(Param::new("at", ParamType::Pose, "Where it starts; with a layout, where the layout's origin is.").or(Value::Pose(Pose2::default())))
+        .param(Param::new("count", ParamType::Int { min: 1, max: 10_000_000 }, "How many."))
+        .param(Param::new("layout", ParamType::Inline(Kind::Layout), "How the `count` robots are placed; N copies at the same offset in a row when left out."))
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"r\"\ntype = \"dot\"\ncount = 9\nlayout = { class = \"grid\", columns = 3, spacing = \"50cm\" }")
+}
+
+fn assertion() -> Sheet {
+    Sheet::new("assert", Kind::Structure, "A condition that the run must meet; when it does not, the run ends with exit code 4.")
+        .param(Param::new("name", ParamType::Text, "What it is about, for people."))
+        .param(Param::new("that", ParamType::Text, "The condition, such as `distance(/robots/r1, /robots/r2) < 0.5`.").required())
+        .param(Param::new("when", ParamType::Text, "Only quanta where this holds count, such as `time > 5`."))
+        .param(
+            Param::new("holds", ParamType::Choice(&["always", "sometime", "at-end"]), "Whether the condition must hold at every quantum, at one at least, or at the last.")
+                .or_text("always"),
+        )
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[assert]]\nname = \"a stays\"\nthat = \"/robots/a.x < 1 && contacts == 0\"")
+}
+
+fn record() -> Sheet {
+    Sheet::new("record", Kind::Structure, "What the recording holds beyond poses, contacts, journal and hashes.")
+        .param(Param::number("rate", Unit::Hertz, "Frames per simulated second, at most one per quantum.").within(1e-6, 1.0e6).or_num(10.0))
+        .param(Param::number("budget", Unit::None, "Most bytes on disk. When half is used, every other frame is left out from then on, and so on.").within(65_536.0, 1.0e15).or_num(2.0e9))
+        .param(Param::new("topics", ParamType::Texts, "Paths of robots or parts recorded as ROS 2 messages, such as `/robots/r1` (odometry) or `/robots/r1/rays` (laser scan).").or(Value::Texts(Vec::new())))
+        .example("[record]\nrate = \"5Hz\"")
+}
+
+fn grid() -> Sheet {
+    Sheet::new("grid", Kind::Layout, "Rows and columns, centred on `at`, first along x.")
+        .param(Param::new("columns", ParamType::Int { min: 1, max: 10_000_000 }, "Robots per row; the square root of the count, rounded up, when left out."))
+        .param(Param::number("spacing", Unit::Metre, "Distance between neighbours.").within(1e-4, 1.0e6).required())
+        .param(Param::number("jitter", Unit::Metre, "Random offset in x and y, at most this much either way.").within(0.0, 1.0e6).or_num(0.0))
+        .param(Param::new("heading", ParamType::Choice(&["same", "random"]), "`same` as `at`, or random.").or_text("same"))
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\ntype = \"dot\"\ncount = 6\nlayout = { class = \"grid\", columns = 3, spacing = 1 }")
+}
+
+fn circle() -> Sheet {
+    Sheet::new("circle", Kind::Layout, "Evenly on a circle around `at`.")
+        .param(Param::number("radius", Unit::Metre, "Radius of the circle.").within(0.0, 1.0e6).required())
+        .param(Param::new("facing", ParamType::Choice(&["in", "out", "along", "same", "random"]), "Where they look.").or_text("out"))
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\ntype = \"dot\"\ncount = 8\nlayout = { class = \"circle\", radius = 2, facing = \"in\" }")
+}
+
+fn random() -> Sheet {
+    Sheet::new("random", Kind::Layout, "Anywhere in a rectangle around `at`, without overlap of robots, obstacles and walls.")
+        .param(Param::new("size", ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 }, "Width and height of the rectangle.").required())
+        .param(Param::number("gap", Unit::Metre, "Least distance between outlines.").within(0.0, 1.0e6).or_num(0.01))
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\ntype = \"dot\"\ncount = 20\nlayout = { class = \"random\", size = [6, 6] }")
+}
+
+fn row() -> Sheet {
+    Sheet::new("row", Kind::Layout, "N copies, each shifted by the same step from the one before.")
+        .param(Param::new("step", ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 }, "Shift from one to the next.").required())
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\ntype = \"dot\"\ncount = 4\nlayout = { class = \"row\", step = [0.5, 0] }")
+}

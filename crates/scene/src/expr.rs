@@ -1,0 +1,1 @@
+//! Conditions of assertions, as text and as a tree.
