@@ -1,1 +1,16 @@
-//! x
+//! Contacts on segments, and impacts, of planar bodies.
+//!
+//! In: outlines and the segments they move on. Out: when and where two bodies first touch
+//! ([`first_contact`]), and what an impact does to them ([`Impact`]).
+//!
+//! *Invariant:* a contact time is a function of the two bodies' own outlines and segments, given in
+//! a fixed order (lower uid first) — never of "now", of other bodies or of how far somebody has
+//! advanced. Any grouping of bodies therefore gives the same bits.
+
+mod contact;
+mod hull;
+mod impact;
+
+pub use contact::{Contact, Mover, SKIN_M, Workspace, first_contact, gap_at};
+pub use hull::{Separation, separation};
+pub use impact::{Impact, Impulse, Material, Side};

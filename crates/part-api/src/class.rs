@@ -134,7 +134,7 @@ pub struct ActView<'a> {
     /// Gravity, m/s².
     pub gravity: f64,
     /// The bodies (an actuator looks only at its own).
-    pub bodies: &'a Bodies,
+    pub bodies: Bodies<'a>,
 }
 
 /// A part that changes the world.

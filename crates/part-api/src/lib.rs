@@ -18,11 +18,11 @@ mod sheet;
 pub mod structure;
 mod world;
 
-pub use class::{ActView, Actuator, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
+pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
-pub use grid::{BodyGrid, FixedEdge, FixedIndex};
-pub use outline::Outline;
-pub use rays::{Fan, Hit};
+pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
+pub use outline::{MAX_CORNERS, Outline, signed_area};
+pub use rays::{Fan, SWEEP_FROM};
 pub use registry::Registry;
 pub use segment::{Frame, Segment};
 pub use sheet::{Channel, Kind, Level, Param, ParamType, Sheet};

@@ -1,7 +1,369 @@
-//! Rays.
+//! Rays against the committed world.
+//!
+//! Two ways to find candidates, one exact test. A *fan* of many rays is cast neighbour-major: one
+//! sweep of the grid around the robot, a bearing interval per neighbour, and only the rays in that
+//! interval are tested. *Few long rays* walk the grid piece by piece. The exact test is the same, the
+//! nearest hit wins and ties go to the lower kind, so both ways give the same bits.
 
-/// x
-#[derive(Clone, Debug)]
-pub struct Fan;
-/// x
-pub struct Hit;
+use crate::{BodyKind, FixedEdge, World};
+use std::f64::consts::PI;
+use swarmyard_base::{Pose2, Rot2, Vec2};
+
+/// From this many rays on, a fan is cast neighbour-major.
+pub const SWEEP_FROM: usize = 4;
+
+/// How far the quick bearing may be off, in radians; the true error is below 2e-4.
+const BEARING_SLACK: f64 = 1e-3;
+
+/// Evenly spaced rays from one point, fixed on a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fan {
+    /// Where the rays start from, in the body's frame; its heading is the middle of the fan.
+    mount: Pose2,
+    /// Height above the floor.
+    height: f64,
+    /// Greatest distance from the mount that counts.
+    reach: f64,
+    /// Directions in the body's frame.
+    directions: Vec<Vec2>,
+    /// Bearing of ray 0 and step between rays, in the body's frame.
+    first: f64,
+    step: f64,
+}
+
+impl Fan {
+    /// `count` rays spread over `spread_rad` around the mount's heading. A full turn is divided
+    /// evenly (ray 0 in the middle); less than a turn has a ray at each end.
+    #[must_use]
+    pub fn new(mount: Pose2, height_m: f64, count: usize, spread_rad: f64, reach_m: f64) -> Fan {
+        let full = spread_rad >= 2.0 * PI - 1e-9;
+        let (first, step) = match count {
+            0 | 1 => (mount.heading, 2.0 * PI),
+            n if full => (mount.heading, 2.0 * PI / n as f64),
+            n => (mount.heading - spread_rad / 2.0, spread_rad / (n - 1) as f64),
+        };
+        let directions = (0..count).map(|k| Vec2::at_angle(first + k as f64 * step)).collect();
+        Fan { mount, height: height_m, reach: reach_m, directions, first, step }
+    }
+
+    /// Number of rays.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.directions.len()
+    }
+
+    /// Whether there are no rays.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.directions.is_empty()
+    }
+
+    /// Direction of each ray in the body's frame.
+    #[must_use]
+    pub fn directions(&self) -> &[Vec2] {
+        &self.directions
+    }
+
+    /// Greatest distance from the mount that counts.
+    #[must_use]
+    pub fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Bearing of ray 0 and the step between rays, in the body's frame.
+    #[must_use]
+    pub fn bearings(&self) -> (f64, f64) {
+        (self.first, self.step)
+    }
+
+    /// Calls `test` for every ray whose bearing may lie within `half` of `bearing`.
+    #[inline]
+    fn rays_near(&self, bearing: f64, half: f64, mut test: impl FnMut(usize)) {
+        let last = self.directions.len() as f64 - 1.0;
+        let mut from_first = bearing - self.first;
+        from_first -= (from_first * (0.5 / PI)).floor() * (2.0 * PI);
+        let inverse = 1.0 / self.step;
+        let mut around = |centre: f64| {
+            let low = ((centre - half) * inverse).ceil().max(0.0);
+            let high = ((centre + half) * inverse).floor().min(last);
+            let mut k = low;
+            while k <= high {
+                test(k as usize);
+                k += 1.0;
+            }
+        };
+        around(from_first);
+        // The same neighbour seen from the other side of the turn.
+        if from_first + half >= 2.0 * PI {
+            around(from_first - 2.0 * PI);
+        }
+        if from_first - half <= self.step * last - 2.0 * PI {
+            around(from_first + 2.0 * PI);
+        }
+    }
+}
+
+/// One observer's view while a fan is cast.
+struct Eye<'a> {
+    world: &'a World<'a>,
+    fan: &'a Fan,
+    slot: usize,
+    rot: Rot2,
+    origin: Vec2,
+}
+
+impl World<'_> {
+    /// Casts a fan fixed on the body in `slot`. `distances` and `kinds` get one number per ray:
+    /// the distance from the mount (the fan's reach when nothing is met) and the kind (0 for nothing).
+    ///
+    /// The body itself is never met; a body or wall that does not reach the fan's height is not
+    /// seen.
+    pub fn cast_fan(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
+        let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
+        let eye = Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) };
+        distances.fill(fan.reach);
+        kinds.fill(0.0);
+        if fan.len() >= SWEEP_FROM {
+            eye.sweep(distances, kinds);
+        } else {
+            eye.walk(distances, kinds);
+        }
+    }
+
+    /// Casts a fan by sweeping neighbours, whatever its number of rays (for tests of equality).
+    pub fn cast_fan_by_sweep(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
+        let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
+        distances.fill(fan.reach);
+        kinds.fill(0.0);
+        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }.sweep(distances, kinds);
+    }
+
+    /// Casts a fan by walking each ray, whatever its number of rays (for tests of equality).
+    pub fn cast_fan_by_walk(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
+        let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
+        distances.fill(fan.reach);
+        kinds.fill(0.0);
+        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }.walk(distances, kinds);
+    }
+}
+
+impl Eye<'_> {
+    /// Neighbour-major: every neighbour tests the rays that may meet it.
+    fn sweep(&self, distances: &mut [f64], kinds: &mut [f64]) {
+        let far = self.fan.reach + self.world.grid.max_reach();
+        let span = Vec2::new(far, far);
+        self.world.grid.for_each_in(self.origin - span, self.origin + span, |entry| {
+            let away = entry.at - self.origin;
+            let far = self.fan.reach + entry.reach;
+            let distance2 = away.norm2();
+            if distance2 > far * far || entry.slot as usize == self.slot {
+                return;
+            }
+            self.meet_body(entry.slot as usize, away, distance2, entry.reach, distances, kinds);
+        });
+        let span = Vec2::new(self.fan.reach, self.fan.reach);
+        self.world.fixed.for_each_in(self.origin - span, self.origin + span, |_, edge| {
+            self.meet_edge(edge, distances, kinds);
+        });
+    }
+
+    #[inline]
+    fn sees(&self, heights: (f64, f64)) -> bool {
+        self.fan.height >= heights.0 && self.fan.height <= heights.1
+    }
+
+    #[inline]
+    fn meet_body(
+        &self,
+        other: usize,
+        away: Vec2,
+        distance2: f64,
+        reach: f64,
+        distances: &mut [f64],
+        kinds: &mut [f64],
+    ) {
+        let local = self.rot.unapply(away);
+        let half = if distance2 > reach * reach {
+            // asin x ≤ x + (π/2 − 1) x³ on [0, 1].
+            let x = reach / distance2.sqrt();
+            x * (1.0 + 0.570_797 * x * x) + BEARING_SLACK
+        } else {
+            PI
+        };
+        self.fan.rays_near(quick_bearing(local), half, |ray| {
+            if let Some(d) = self.test_body(other, away, local, ray) {
+                keep(d, self.world.bodies.kind[other], &mut distances[ray], &mut kinds[ray]);
+            }
+        });
+    }
+
+    /// The exact test of one ray against one body.
+    #[inline]
+    fn test_body(&self, other: usize, away: Vec2, local: Vec2, ray: usize) -> Option<f64> {
+        if !self.sees(self.world.bodies.heights[other]) {
+            return None;
+        }
+        let outline = &self.world.outlines[self.world.bodies.outline[other] as usize];
+        let direction = self.fan.directions[ray];
+        if outline.is_disc() {
+            // A disc looks the same from every side: the observer's frame will do.
+            return outline.ray(-local, direction);
+        }
+        let other_rot = self.world.bodies.rot[other];
+        outline.ray(other_rot.unapply(-away), other_rot.unapply(self.rot.apply(direction)))
+    }
+
+    #[inline]
+    fn meet_edge(&self, edge: &FixedEdge, distances: &mut [f64], kinds: &mut [f64]) {
+        let (a, b) = (edge.a - self.origin, edge.b - self.origin);
+        if nearest_of_line(a, b).norm2() > self.fan.reach * self.fan.reach || !self.sees(edge.heights) {
+            return;
+        }
+        let (a, b) = (self.rot.unapply(a), self.rot.unapply(b));
+        let (from, to) = (quick_bearing(a), quick_bearing(b));
+        let mut turn = to - from;
+        turn -= (turn * (0.5 / PI)).round() * (2.0 * PI);
+        let (middle, half) = if turn.abs() > PI - 4.0 * BEARING_SLACK {
+            // The observer stands (almost) on the line: any ray may meet it.
+            (from, PI)
+        } else {
+            (from + turn / 2.0, turn.abs() / 2.0 + BEARING_SLACK)
+        };
+        self.fan.rays_near(middle, half, |ray| {
+            if let Some(d) = ray_line(a, b, self.fan.directions[ray]) {
+                keep(d, edge.kind, &mut distances[ray], &mut kinds[ray]);
+            }
+        });
+    }
+
+    /// Ray by ray, piece by piece, until a hit is nearer than the next piece.
+    fn walk(&self, distances: &mut [f64], kinds: &mut [f64]) {
+        const PIECE_M: f64 = 4.0;
+        let margin = self.world.grid.max_reach() + 1e-9;
+        for (ray, local_direction) in self.fan.directions.iter().enumerate() {
+            let direction = self.rot.apply(*local_direction);
+            let mut from = 0.0;
+            while from < distances[ray] + margin && from < self.fan.reach + margin {
+                let to = from + PIECE_M;
+                let (p, q) = (self.origin + direction * from, self.origin + direction * to);
+                let low = Vec2::new(p.x.min(q.x) - margin, p.y.min(q.y) - margin);
+                let high = Vec2::new(p.x.max(q.x) + margin, p.y.max(q.y) + margin);
+                self.world.grid.for_each_in(low, high, |entry| {
+                    let away = entry.at - self.origin;
+                    if direction.cross(away).abs() > entry.reach + 1e-9 || entry.slot as usize == self.slot {
+                        return;
+                    }
+                    let other = entry.slot as usize;
+                    if let Some(d) = self.test_body(other, away, self.rot.unapply(away), ray) {
+                        keep(d, self.world.bodies.kind[other], &mut distances[ray], &mut kinds[ray]);
+                    }
+                });
+                self.world.fixed.for_each_in(low, high, |_, edge| {
+                    let (a, b) = (edge.a - self.origin, edge.b - self.origin);
+                    if !self.sees(edge.heights) {
+                        return;
+                    }
+                    let (a, b) = (self.rot.unapply(a), self.rot.unapply(b));
+                    if let Some(d) = ray_line(a, b, *local_direction) {
+                        keep(d, edge.kind, &mut distances[ray], &mut kinds[ray]);
+                    }
+                });
+                from = to;
+            }
+        }
+    }
+}
+
+/// Keeps the nearer hit; of two at the same distance the lower kind.
+#[inline]
+fn keep(distance: f64, kind: BodyKind, best: &mut f64, best_kind: &mut f64) {
+    let kind = f64::from(kind as u8);
+    if distance < *best || (distance == *best && (*best_kind == 0.0 || kind < *best_kind)) {
+        *best = distance;
+        *best_kind = kind;
+    }
+}
+
+/// Distance along a unit `direction` from the origin to the line from `a` to `b`, if it is met.
+#[inline]
+#[must_use]
+pub(crate) fn ray_line(a: Vec2, b: Vec2, direction: Vec2) -> Option<f64> {
+    let edge = b - a;
+    let turn = direction.cross(edge);
+    if turn == 0.0 {
+        return None;
+    }
+    let along = a.cross(edge) / turn;
+    let share = a.cross(direction) / turn;
+    // A hair of slack at the ends, so that no ray slips between two walls that share a corner.
+    (along >= 0.0 && (-1e-12..=1.0 + 1e-12).contains(&share)).then_some(along)
+}
+
+/// The point of the line from `a` to `b` nearest to the origin.
+#[inline]
+#[must_use]
+pub(crate) fn nearest_of_line(a: Vec2, b: Vec2) -> Vec2 {
+    let d = b - a;
+    let len2 = d.norm2();
+    if len2 == 0.0 {
+        return a;
+    }
+    a + d * (-a.dot(d) / len2).clamp(0.0, 1.0)
+}
+
+/// Bearing of a vector to within 2e-4 rad, from one division and a polynomial.
+///
+/// It only chooses which rays are worth the exact test; `BEARING_SLACK` covers its error.
+#[inline]
+fn quick_bearing(v: Vec2) -> f64 {
+    let (ax, ay) = (v.x.abs(), v.y.abs());
+    let (low, high) = if ax > ay { (ay, ax) } else { (ax, ay) };
+    let r = if high > 0.0 { low / high } else { 0.0 };
+    let q = r * r;
+    let mut angle = ((-0.046_496_474_9 * q + 0.159_314_22) * q - 0.327_622_764) * q * r + r;
+    if ay > ax {
+        angle = PI / 2.0 - angle;
+    }
+    if v.x < 0.0 {
+        angle = PI - angle;
+    }
+    if v.y < 0.0 { -angle } else { angle }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_bearing_keeps_its_promise() {
+        for k in 0..100_000 {
+            let angle = f64::from(k) * 2.0 * PI / 100_000.0 - PI;
+            let v = Vec2::at_angle(angle) * (0.1 + f64::from(k % 7));
+            let mut off = quick_bearing(v) - angle;
+            off -= (off / (2.0 * PI)).round() * 2.0 * PI;
+            assert!(off.abs() < 0.4 * BEARING_SLACK, "{angle}: {off}");
+        }
+    }
+
+    #[test]
+    fn bearing_intervals_find_every_ray_inside_and_on_the_seam() {
+        for (count, spread) in [(1, 0.0), (4, 2.0 * PI), (12, 2.0 * PI), (180, PI), (5, 4.0), (720, 2.0 * PI), (2, 6.0)] {
+            for heading in [0.0, 2.5, -3.1] {
+                let fan = Fan::new(Pose2::new(0.0, 0.0, heading), 0.1, count, spread, 1.0);
+                for k in 0..500 {
+                    let (bearing, half) = (f64::from(k) * 0.0257 - 6.0, 0.001 + f64::from(k % 11) * 0.05);
+                    let mut found = Vec::new();
+                    fan.rays_near(bearing, half, |ray| found.push(ray));
+                    let count_of = |ray| found.iter().filter(|&&r| r == ray).count();
+                    for ray in 0..count {
+                        let mut off = fan.first + ray as f64 * fan.step - bearing;
+                        off -= (off / (2.0 * PI)).round() * 2.0 * PI;
+                        if off.abs() < half - 1e-9 {
+                            assert!(count_of(ray) >= 1, "{count} {spread} {heading} {k} {ray}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

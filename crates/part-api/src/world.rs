@@ -39,28 +39,28 @@ impl BodyKind {
 }
 
 /// Columns of everything that can move. The index is the slot: local, never an identity.
-#[derive(Clone, Debug, Default)]
-pub struct Bodies {
+#[derive(Clone, Copy, Debug)]
+pub struct Bodies<'a> {
     /// Identity.
-    pub uid: Vec<Uid>,
+    pub uid: &'a [Uid],
     /// Position and heading.
-    pub pose: Vec<Pose2>,
+    pub pose: &'a [Pose2],
     /// Cosine and sine of the heading (derived).
-    pub rot: Vec<Rot2>,
+    pub rot: &'a [Rot2],
     /// Velocity in the body's frame.
-    pub twist: Vec<Twist2>,
+    pub twist: &'a [Twist2],
     /// What the body really did in the last stretch, in its own frame: metres forward, metres to the
     /// left, radians turned.
-    pub moved: Vec<Twist2>,
+    pub moved: &'a [Twist2],
     /// Number of its outline.
-    pub outline: Vec<u32>,
+    pub outline: &'a [u32],
     /// Kind.
-    pub kind: Vec<BodyKind>,
+    pub kind: &'a [BodyKind],
     /// Heights above the floor between which the body is solid.
-    pub heights: Vec<(f64, f64)>,
+    pub heights: &'a [(f64, f64)],
 }
 
-impl Bodies {
+impl Bodies<'_> {
     /// Number of bodies.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -98,7 +98,7 @@ pub struct World<'a> {
     /// Level of detail.
     pub detail: Detail,
     /// Everything that can move.
-    pub bodies: &'a Bodies,
+    pub bodies: Bodies<'a>,
     /// Outlines by number.
     pub outlines: &'a [Outline],
     /// Bodies by place.

@@ -1,0 +1,364 @@
+//! When two bodies on segments first touch.
+//!
+//! Straight discs have a closed form. Everything else is certified stepping: from the present
+//! separating direction, each pair of corners gives a parabola that the gap along that direction
+//! cannot undercut, so stepping to the earliest root never passes a contact. On straight, unturned
+//! motion the parabola is the truth and one step lands on it.
+
+use crate::hull::{Separation, separation};
+use swarmyard_base::{Rot2, Vec2};
+use swarmyard_part_api::{Outline, Segment};
+
+/// Bodies are in contact when their outlines are this near. Outlines never overlap: the skin lies
+/// outside.
+pub const SKIN_M: f64 = 1e-5;
+
+/// How near to the skin counts as there.
+const ARRIVED_M: f64 = SKIN_M / 16.0;
+
+/// Slower closing than this, inside the skin, is no contact: it is rounding.
+const CLOSING_MPS: f64 = 1e-7;
+
+/// Corners this near to the foremost one touch as well (a side lies flat).
+const FLAT_M: f64 = 1e-7;
+
+/// Steps after which the bodies count as touching where they are. Safe: they are still apart.
+const MAX_STEPS: usize = 400;
+
+/// A body on a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Mover<'a> {
+    /// Its outline.
+    pub outline: &'a Outline,
+    /// Its motion.
+    pub segment: &'a Segment,
+}
+
+/// A contact of two bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// When, in seconds after the beginning of the stretch.
+    pub time_s: f64,
+    /// Where, in the world's frame.
+    pub point: Vec2,
+    /// Unit vector from the second body to the first.
+    pub normal: Vec2,
+    /// Gap between the outlines.
+    pub gap: f64,
+}
+
+/// Buffers for corners, reused from pair to pair.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    a: Vec<Vec2>,
+    b: Vec<Vec2>,
+}
+
+/// One body at one moment.
+struct Posed {
+    at: Vec2,
+    velocity: Vec2,
+    spin: f64,
+}
+
+impl Posed {
+    fn of(mover: &Mover<'_>, t_s: f64, corners: &mut Vec<Vec2>) -> Posed {
+        let rot = if mover.outline.is_disc() && mover.segment.is_straight() {
+            Rot2::IDENTITY
+        } else {
+            mover.segment.rot_at(t_s)
+        };
+        let at = mover.segment.position_at(t_s);
+        corners.clear();
+        corners.extend(mover.outline.corners().iter().map(|c| at + rot.apply(*c)));
+        Posed { at, velocity: mover.segment.velocity_with(rot), spin: mover.segment.spin }
+    }
+
+    #[inline]
+    fn point_velocity(&self, p: Vec2) -> Vec2 {
+        self.velocity + (p - self.at).perp() * self.spin
+    }
+}
+
+/// Most that the speed of any corner along a fixed direction changes per second.
+fn corner_acceleration(mover: &Mover<'_>) -> f64 {
+    let spin = mover.segment.spin;
+    let swing = if mover.outline.is_disc() { 0.0 } else { spin * spin * mover.outline.reach() };
+    mover.segment.turn_acceleration() + swing
+}
+
+/// Gap between the outlines at `t_s`.
+#[must_use]
+pub fn gap_at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, work: &mut Workspace) -> f64 {
+    Posed::of(a, t_s, &mut work.a);
+    Posed::of(b, t_s, &mut work.b);
+    separation(&work.a, &work.b).distance - a.outline.round() - b.outline.round()
+}
+
+/// The first contact of `a` and `b` up to `until_s`, from the later of their segments' starts.
+///
+/// A contact is the moment the gap shrinks to the skin; or, for bodies that begin within the skin,
+/// the first moment they would come nearer.
+#[must_use]
+pub fn first_contact(a: &Mover<'_>, b: &Mover<'_>, until_s: f64, work: &mut Workspace) -> Option<Contact> {
+    let start = a.segment.start_s.max(b.segment.start_s);
+    if start >= until_s || (a.segment.is_rest() && b.segment.is_rest()) {
+        return None;
+    }
+    let apart = a.segment.position_at(start) - b.segment.position_at(start);
+    let travel = (a.segment.velocity.norm() + b.segment.velocity.norm()) * (until_s - start);
+    let near = a.outline.reach() + b.outline.reach() + travel + SKIN_M;
+    if apart.norm2() > near * near {
+        return None;
+    }
+    if a.outline.is_disc() && b.outline.is_disc() && a.segment.is_straight() && b.segment.is_straight() {
+        return straight_discs(a, b, start, until_s, apart);
+    }
+    certified(a, b, start, until_s, work)
+}
+
+/// |d + v t| = R, by the root that does not cancel.
+fn straight_discs(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, apart: Vec2) -> Option<Contact> {
+    let radii = a.outline.round() + b.outline.round();
+    let drift = a.segment.velocity_with(a.segment.rot) - b.segment.velocity_with(b.segment.rot);
+    let closing = apart.dot(drift);
+    let distance = apart.norm();
+    let wait = if distance <= radii + SKIN_M + ARRIVED_M {
+        // Already there. Straight discs that do not close now never will.
+        if closing >= -CLOSING_MPS * distance {
+            return None;
+        }
+        0.0
+    } else {
+        let reach = radii + SKIN_M;
+        let c = apart.norm2() - reach * reach;
+        let under_root = closing * closing - drift.norm2() * c;
+        if closing >= 0.0 || under_root < 0.0 {
+            return None;
+        }
+        c / (under_root.sqrt() - closing)
+    };
+    let time_s = start + wait;
+    if time_s >= until_s {
+        return None;
+    }
+    let (pa, pb) = (a.segment.position_at(time_s), b.segment.position_at(time_s));
+    let between = pa - pb;
+    let d = between.norm();
+    let normal = if d > 0.0 { between * (1.0 / d) } else { Vec2::new(1.0, 0.0) };
+    let gap = d - radii;
+    let point = pb + normal * (b.outline.round() + gap / 2.0);
+    Some(Contact { time_s, point, normal, gap })
+}
+
+fn certified(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, work: &mut Workspace) -> Option<Contact> {
+    let radii = a.outline.round() + b.outline.round();
+    let bend = corner_acceleration(a) + corner_acceleration(b);
+    let mut t = start;
+    let mut target = SKIN_M;
+    for step in 0..MAX_STEPS {
+        let pa = Posed::of(a, t, &mut work.a);
+        let pb = Posed::of(b, t, &mut work.b);
+        let sep = separation(&work.a, &work.b);
+        let gap = sep.distance - radii;
+        let pair = Pair { work, pa: &pa, pb: &pb, sep, gap, radii: (a.outline.round(), b.outline.round()) };
+        if gap <= target + ARRIVED_M {
+            let first = step == 0;
+            if !first || pair.closes() {
+                return Some(pair.contact(t));
+            }
+            // Within the skin but not closing: free to go, as long as it does not creep nearer.
+            target = gap - ARRIVED_M.min(0.01 * gap.abs()) - ARRIVED_M;
+        }
+        t += pair.safe_step(target, bend);
+        if t.is_nan() || t >= until_s {
+            return None;
+        }
+    }
+    let pa = Posed::of(a, t, &mut work.a);
+    let pb = Posed::of(b, t, &mut work.b);
+    let sep = separation(&work.a, &work.b);
+    let gap = sep.distance - radii;
+    let pair = Pair { work, pa: &pa, pb: &pb, sep, gap, radii: (a.outline.round(), b.outline.round()) };
+    Some(pair.contact(t))
+}
+
+/// Two bodies at one moment, with their separation.
+struct Pair<'w> {
+    work: &'w Workspace,
+    pa: &'w Posed,
+    pb: &'w Posed,
+    sep: Separation,
+    gap: f64,
+    radii: (f64, f64),
+}
+
+impl Pair<'_> {
+    /// How long the gap stays above `target` for certain.
+    fn safe_step(&self, target: f64, bend: f64) -> f64 {
+        let n = self.sep.normal;
+        let slack = self.radii.0 + self.radii.1 + target;
+        let mut least = f64::INFINITY;
+        for &p in &self.work.a {
+            let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
+            for &q in &self.work.b {
+                let room = (place_a - n.dot(q) - slack).max(0.0);
+                let rate = rate_a - n.dot(self.pb.point_velocity(q));
+                least = least.min(first_root(room, rate, bend));
+            }
+        }
+        // A step must move time on, or the loop would stand still on rounding.
+        least.max(1e-12)
+    }
+
+    /// Whether any corner that touches comes nearer.
+    fn closes(&self) -> bool {
+        let n = self.sep.normal;
+        let foremost = self.gap + self.radii.0 + self.radii.1 + FLAT_M;
+        self.work.a.iter().any(|&p| {
+            let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
+            self.work.b.iter().any(|&q| {
+                place_a - n.dot(q) <= foremost
+                    && rate_a - n.dot(self.pb.point_velocity(q)) < -CLOSING_MPS
+            })
+        })
+    }
+
+    /// The contact: the point of touch, or the middle of two sides that lie flat on one another,
+    /// or that end of them which closes alone.
+    fn contact(&self, time_s: f64) -> Contact {
+        let n = self.sep.normal;
+        let along = n.perp();
+        let front_a = self.work.a.iter().map(|p| n.dot(*p)).fold(f64::INFINITY, f64::min);
+        let front_b = self.work.b.iter().map(|p| n.dot(*p)).fold(f64::NEG_INFINITY, f64::max);
+        let extent = |hull: &[Vec2], touches: &dyn Fn(f64) -> bool| {
+            let touching = hull.iter().filter(|p| touches(n.dot(**p))).map(|p| along.dot(*p));
+            touching.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
+        };
+        let (a0, a1) = extent(&self.work.a, &|x| x <= front_a + FLAT_M);
+        let (b0, b1) = extent(&self.work.b, &|x| x >= front_b - FLAT_M);
+        let (low, high) = (a0.max(b0), a1.min(b1));
+        let level = (front_a - self.radii.0 + front_b + self.radii.1) / 2.0;
+        let place = |x: f64| along * x + n * level;
+        let rate = |x: f64| {
+            let p = place(x);
+            n.dot(self.pa.point_velocity(p) - self.pb.point_velocity(p))
+        };
+        let middle = (low + high) / 2.0;
+        let x = if high <= low {
+            middle
+        } else {
+            match (rate(low) < -CLOSING_MPS, rate(high) < -CLOSING_MPS) {
+                (true, false) => low,
+                (false, true) => high,
+                _ => middle,
+            }
+        };
+        Contact { time_s, point: place(x), normal: n, gap: self.gap }
+    }
+}
+
+/// First τ > 0 with room + rate·τ − bend·τ²/2 = 0; infinite when there is none.
+#[inline]
+fn first_root(room: f64, rate: f64, bend: f64) -> f64 {
+    let root = (rate * rate + 2.0 * bend * room).sqrt();
+    if rate < 0.0 {
+        2.0 * room / (root - rate)
+    } else if bend > 0.0 {
+        (rate + root) / bend
+    } else {
+        f64::INFINITY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swarmyard_base::{Pose2, Twist2};
+
+    fn glide(x: f64, y: f64, vx: f64, vy: f64, spin: f64) -> Segment {
+        Segment::glide(0.0, Pose2::new(x, y, 0.0), Rot2::IDENTITY, Vec2::new(vx, vy), spin)
+    }
+
+    #[test]
+    fn two_discs_meet_when_the_closed_form_says() {
+        let disc = Outline::disc(0.5);
+        let (s, t) = (glide(0.0, 0.0, 1.0, 0.0, 0.0), glide(4.0, 0.0, -1.0, 0.0, 0.0));
+        let c = first_contact(&Mover { outline: &disc, segment: &s }, &Mover { outline: &disc, segment: &t }, 9.0, &mut Workspace::default()).unwrap();
+        assert!((c.time_s - (1.5 - SKIN_M / 2.0)).abs() < 1e-12);
+        assert_eq!(c.normal, Vec2::new(-1.0, 0.0));
+    }
+
+    #[test]
+    fn stepping_agrees_with_the_closed_form_on_grazing_discs() {
+        let disc = Outline::disc(0.5);
+        let mut work = Workspace::default();
+        for k in 0..2000 {
+            let offset = f64::from(k) * 0.0005;
+            let (s, t) = (glide(0.0, offset, 3.0, 0.1, 0.0), glide(4.0, 0.0, -1.0, 0.0, 0.0));
+            let (a, b) = (Mover { outline: &disc, segment: &s }, Mover { outline: &disc, segment: &t });
+            let apart = s.pose.at - t.pose.at;
+            let exact = straight_discs(&a, &b, 0.0, 5.0, apart).map(|c| c.time_s);
+            let stepped = certified(&a, &b, 0.0, 5.0, &mut work).map(|c| c.time_s);
+            match (exact, stepped) {
+                // Arriving within the tolerance is a little early, never late.
+                (Some(e), Some(s)) => assert!(s <= e + 1e-12 && e - s < 1e-3, "{offset}: {e} {s}"),
+                (None, Some(_)) => assert!(offset > 0.99),
+                (e, s) => assert_eq!(e, s, "{offset}"),
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_tunnels_at_any_speed() {
+        let disc = Outline::disc(0.05);
+        let wall = Outline::line(Vec2::new(0.0, -5.0), Vec2::new(0.0, 5.0));
+        let still = glide(0.0, 0.0, 0.0, 0.0, 0.0);
+        for speed in [0.1, 10.0, 1e3, 1e6] {
+            let s = glide(-3.0, 0.2, speed, speed * 0.3, 0.0);
+            let c = first_contact(&Mover { outline: &disc, segment: &s }, &Mover { outline: &wall, segment: &still }, 100.0, &mut Workspace::default()).unwrap();
+            assert!((c.time_s * speed - (2.95 - SKIN_M)).abs() < 1e-6, "{speed}: {c:?}");
+        }
+    }
+
+    #[test]
+    fn a_turning_square_touches_with_its_corner() {
+        // Half diagonal √2/2: the corner reaches 0.6 when cos(45° − θ)·√2/2 = 0.6.
+        let square = Outline::rectangle(1.0, 1.0);
+        let wall = Outline::line(Vec2::new(0.6 + SKIN_M, -5.0), Vec2::new(0.6 + SKIN_M, 5.0));
+        let (s, still) = (glide(0.0, 0.0, 0.0, 0.0, 1.0), glide(0.0, 0.0, 0.0, 0.0, 0.0));
+        let c = first_contact(&Mover { outline: &square, segment: &s }, &Mover { outline: &wall, segment: &still }, 3.0, &mut Workspace::default()).unwrap();
+        let exact = std::f64::consts::FRAC_PI_4 - swarmyard_base::math::acos(0.6 / 0.5_f64.sqrt());
+        assert!((c.time_s - exact).abs() < 5e-6, "{} {exact}", c.time_s);
+    }
+
+    #[test]
+    fn an_arc_into_a_wall_stops_at_the_skin() {
+        let disc = Outline::disc(0.1);
+        let wall = Outline::line(Vec2::new(-5.0, 0.5), Vec2::new(5.0, 0.5));
+        let pose = Pose2::default();
+        let arc = Segment::arc(0.0, pose, pose.rot(), Twist2::new(1.0, 0.0, 1.0));
+        let still = glide(0.0, 0.0, 0.0, 0.0, 0.0);
+        let (a, b) = (Mover { outline: &disc, segment: &arc }, Mover { outline: &wall, segment: &still });
+        let c = first_contact(&a, &b, 3.0, &mut Workspace::default()).unwrap();
+        // y = 1 − cos t = 0.4 − skin
+        let exact = swarmyard_base::math::acos(0.6 + SKIN_M);
+        assert!((c.time_s - exact).abs() < 1e-5 && c.gap >= SKIN_M - 1e-12 && c.gap <= SKIN_M + ARRIVED_M);
+    }
+
+    #[test]
+    fn a_body_in_the_skin_may_leave_but_not_come_nearer() {
+        let disc = Outline::disc(0.1);
+        let wall = Outline::line(Vec2::new(-5.0, 0.0), Vec2::new(5.0, 0.0));
+        let still = glide(0.0, 0.0, 0.0, 0.0, 0.0);
+        let b = Mover { outline: &wall, segment: &still };
+        let mut work = Workspace::default();
+        let y = 0.1 + SKIN_M;
+        for (vy, touches) in [(-1.0, true), (-1e-3, true), (0.0, false), (1.0, false)] {
+            let s = glide(0.0, y, 1.0, vy, 0.0);
+            let c = first_contact(&Mover { outline: &disc, segment: &s }, &b, 1.0, &mut work);
+            assert_eq!(c.is_some_and(|c| c.time_s == 0.0), touches, "vy = {vy}: {c:?}");
+            assert_eq!(c.is_some(), touches, "vy = {vy}: {c:?}");
+        }
+    }
+}
