@@ -1,1 +1,37 @@
-//! x
+//! The engine: `Model` (fixed), `State` (changes), and one loop.
+//!
+//! Start reading at [`step`](crate::step): the whole simulator hangs on that one function.
+//!
+//! *Invariants:* only `commit` writes [`State`]. No phase depends on the number of threads, on slots
+//! or on the order of the scenario file. This crate knows no part, no text format, no file, no clock.
+
+mod act;
+mod commit;
+mod compile;
+mod groups;
+mod hash;
+mod journal;
+mod model;
+mod parallel;
+mod queue;
+mod referee;
+mod resolve;
+mod sense;
+mod snapshot;
+mod state;
+pub mod step;
+mod think;
+
+pub use compile::{Compiled, compile};
+pub use groups::{ContactEvent, Grouping};
+pub use hash::{full_hash, step_hash};
+pub use journal::{Input, InputKind, Journal};
+pub use model::{
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track, TypeModel,
+};
+pub use parallel::Pool;
+pub use queue::{Event, EventKey, EventQueue};
+pub use referee::{Assertion, Holds};
+pub use snapshot::{SnapshotError, restore, snapshot};
+pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
+pub use step::{Frame, RunEvent, Scratch, Step, step};

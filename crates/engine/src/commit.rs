@@ -1,0 +1,156 @@
+//! The only writer of [`State`].
+
+use crate::groups::gap_now;
+use crate::hash::step_hash_on;
+use crate::model::{Model, PartKind};
+use crate::parallel::{CHUNK, Pool};
+use crate::referee;
+use crate::resolve::travel;
+use crate::state::State;
+use crate::step::{Admitted, Frame, RunEvent, Scratch};
+use swarmyard_base::{Time, math};
+use swarmyard_motion::{SKIN_M, Workspace};
+use swarmyard_part_api::Touch;
+
+/// Makes the outcome the new state.
+pub(crate) fn commit(
+    model: &Model,
+    state: &mut State,
+    inputs: &Admitted,
+    now: Time,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Frame {
+    let mut events = std::mem::take(&mut scratch.events);
+    columns(model, state, scratch);
+    admit_inputs(state, inputs);
+    move_bodies(model, state, inputs, scratch, pool, &mut events);
+    halt(model, state, &events);
+    keep_touches(model, state, scratch);
+    let accounts = &mut state.accounts;
+    accounts.contacts += scratch.outcome.contacts.len() as u64;
+    accounts.impact_limits += scratch.outcome.limits.len() as u64;
+    accounts.inputs += inputs.count;
+    state.now = now;
+    state.stops += 1;
+    state.quantum_index += 1;
+    scratch.committed(state.stops, state.pose.len());
+    events.extend(referee::judge(model, state).into_iter().map(RunEvent::AssertFailed));
+    Frame { now, stops: state.stops, hash: step_hash_on(model, state, pool), events }
+}
+
+/// Takes over the columns of parts that were due, and all commands and controller states.
+fn columns(model: &Model, state: &mut State, scratch: &mut Scratch) {
+    for (t, ty) in model.types.iter().enumerate() {
+        let next = &mut scratch.next[t];
+        for (p, part) in ty.parts.iter().enumerate() {
+            let due = match part.kind {
+                PartKind::Sensor(..) => state.is_due(&part.kind),
+                PartKind::Actuator(_) => ty.mover == Some(p),
+            };
+            let (old, new) = (&mut state.types[t].parts[p], &mut next.parts[p]);
+            if due {
+                std::mem::swap(&mut old.readings, &mut new.readings);
+                std::mem::swap(&mut old.state, &mut new.state);
+            }
+            std::mem::swap(&mut old.commands, &mut new.commands);
+        }
+        std::mem::swap(&mut state.types[t].controllers, &mut next.controllers);
+    }
+}
+
+fn admit_inputs(state: &mut State, inputs: &Admitted) {
+    state.quantum = inputs.quantum;
+    state.quantum_index = inputs.quantum_index;
+    state.detail = inputs.detail;
+    for &(slot, halt) in &inputs.halts {
+        state.halted[slot] = halt;
+    }
+    state.queue.drop_due(state.now);
+}
+
+/// Puts every body where its last segment ends. A pose that is not finite is not taken over.
+fn move_bodies(
+    model: &Model,
+    state: &mut State,
+    inputs: &Admitted,
+    scratch: &mut Scratch,
+    pool: &Pool,
+    events: &mut Vec<RunEvent>,
+) {
+    let until_s = inputs.quantum_s();
+    let (segments, ends) = (&scratch.intents.segments, &scratch.outcome.end);
+    let tasks: Vec<_> = state
+        .pose
+        .chunks_mut(CHUNK)
+        .zip(state.twist.chunks_mut(CHUNK))
+        .zip(state.moved.chunks_mut(CHUNK).zip(scratch.rot.chunks_mut(CHUNK)))
+        .enumerate()
+        .collect();
+    let bad = pool.map(tasks, |(c, ((poses, twists), (moved, rots)))| {
+        let mut bad = Vec::new();
+        for k in 0..poses.len() {
+            let slot = c * CHUNK + k;
+            let segment = &segments[slot];
+            let turned = segment.pose.heading + segment.spin * (until_s - segment.start_s);
+            if !(ends[slot].is_finite() && turned.is_finite()) {
+                bad.push(slot);
+                twists[k] = swarmyard_base::Twist2::REST;
+                moved[k] = swarmyard_base::Twist2::REST;
+                continue;
+            }
+            let heading = math::wrap_angle(turned);
+            if heading != poses[k].heading {
+                rots[k] = swarmyard_base::Rot2::new(heading);
+            }
+            poses[k].at = ends[slot];
+            poses[k].heading = heading;
+            twists[k] = segment.twist_with(rots[k]);
+            moved[k] = travel(segment, until_s);
+        }
+        bad
+    });
+    for &(slot, all) in &scratch.outcome.disturbed {
+        state.moved[slot as usize] = all;
+    }
+    events.extend(bad.into_iter().flatten().map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "pose" }));
+}
+
+/// Halts whoever was reported as not finite.
+fn halt(model: &Model, state: &mut State, events: &[RunEvent]) {
+    for event in events {
+        if let RunEvent::NotFinite { robot, .. } = event
+            && let Some(slot) = model.slot_of(*robot)
+            && !state.halted[slot]
+        {
+            state.halted[slot] = true;
+            state.accounts.halts += 1;
+        }
+    }
+}
+
+/// New contacts, and old ones whose bodies are still within the skin of one another.
+fn keep_touches(model: &Model, state: &mut State, scratch: &mut Scratch) {
+    let mut work = Workspace::default();
+    let mut all: Vec<Touch> = std::mem::take(&mut scratch.outcome.touches);
+    // A pair that touched several times is felt once, at its last contact (they are in order).
+    all.sort_by_key(|t| (t.slot, t.other));
+    let mut kept: Vec<Touch> = Vec::with_capacity(all.len());
+    for touch in all.drain(..) {
+        match kept.last_mut().filter(|k| (k.slot, k.other) == (touch.slot, touch.other)) {
+            Some(last) => *last = Touch { impulse: last.impulse + touch.impulse, ..touch },
+            None => kept.push(touch),
+        }
+    }
+    scratch.outcome.touches = all;
+    let fresh = kept.len();
+    for old in std::mem::take(&mut state.touches) {
+        let again = kept[..fresh].binary_search_by_key(&(old.slot, old.other), |t| (t.slot, t.other)).is_ok();
+        let near = |gap: f64| gap <= 2.5 * SKIN_M;
+        if !again && gap_now(model, &state.pose, old.slot as usize, old.other, &mut work).is_some_and(near) {
+            kept.push(Touch { impulse: 0.0, ..old });
+        }
+    }
+    kept.sort_by_key(|t| (t.slot, t.other));
+    state.touches = kept;
+}

@@ -1,0 +1,547 @@
+//! Scene → Model + State: every name resolved once, every class built, every start checked.
+
+use crate::model::{
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track, TypeModel,
+};
+use crate::referee::{self, Assertion, Holds};
+use crate::state::State;
+use std::collections::BTreeMap;
+use swarmyard_base::path::natural_cmp;
+use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Uid, Vec2};
+use swarmyard_motion::{Material, Workspace};
+use swarmyard_part_api::{
+    BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, TypeLayout,
+};
+use swarmyard_scene::{Node, Params, Scene, Value, expr};
+
+/// A compiled scenario.
+pub struct Compiled {
+    /// What is fixed.
+    pub model: Model,
+    /// The state at the start.
+    pub state: State,
+}
+
+/// Compiles a scene.
+///
+/// # Errors
+/// All problems found, not only the first.
+pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnostics> {
+    let mut c = Compiler { scene, registry, problems: Diagnostics::default(), surfaces: BTreeMap::new(), materials: Vec::new() };
+    let run = c.run();
+    c.read_surfaces();
+    let fixed = c.fixed();
+    let mut found = c.robots();
+    found.extend(c.obstacles());
+    let (model, poses) = c.assemble(run, fixed, found);
+    if c.problems.has_errors() {
+        c.problems.sort();
+        return Err(c.problems);
+    }
+    c.check_start(&model, &poses);
+    let mut model = model;
+    model.asserts = c.asserts(&model);
+    if c.problems.has_errors() {
+        c.problems.sort();
+        return Err(c.problems);
+    }
+    let state = State::new(&model, poses);
+    Ok(Compiled { model, state })
+}
+
+/// One type with its bodies, before slots are given out.
+struct Found {
+    ty: TypeModel,
+    outline: Outline,
+    heights: (f64, f64),
+    /// (path, pose), in the natural order of paths.
+    bodies: Vec<(Box<str>, Pose2)>,
+}
+
+struct Compiler<'a> {
+    scene: &'a Scene,
+    registry: &'a Registry,
+    problems: Diagnostics,
+    surfaces: BTreeMap<String, u32>,
+    materials: Vec<Material>,
+}
+
+impl Compiler<'_> {
+    /// Parameters of a node, checked against its sheet and completed with defaults.
+    ///
+    /// Text formats have done this already; scenes built by program have not.
+    fn params(&mut self, node: Option<&Node>, class: &str, path: &str) -> Params {
+        let mut params = node.map(|n| n.params.clone()).unwrap_or_default();
+        if let Some(sheet) = self.registry.sheet(class) {
+            sheet.complete(&mut params, path, node.and_then(|n| n.span), &mut self.problems);
+        }
+        params
+    }
+
+    fn run(&mut self) -> RunSettings {
+        let p = self.params(self.scene.find("/run"), "run", "/run");
+        let tenth = || Ratio::new(1, 10).unwrap_or_else(|| unreachable!("one tenth is a ratio"));
+        let num = |name: &str| p.num_or_none(name).unwrap_or(0.0);
+        RunSettings {
+            quantum: p.ratio_or_none("quantum").unwrap_or_else(tenth),
+            duration: Time::from_seconds(num("duration")),
+            seed: p.int_or_none("seed").unwrap_or(0) as u64,
+            contact: match p.text_or_none("contact") {
+                Some("impulse") => ContactRule::Impulse,
+                Some("own") => ContactRule::Own,
+                _ => ContactRule::Stop,
+            },
+            detail: if p.text_or_none("detail") == Some("coarse") { Detail::Coarse } else { Detail::Full },
+            gravity: num("gravity"),
+            floor_friction: num("floor_friction"),
+            rest_speed: num("rest_speed"),
+            impact_limit: p.int_or_none("impact_limit").and_then(|n| u32::try_from(n).ok()).unwrap_or(64),
+        }
+    }
+
+    fn read_surfaces(&mut self) {
+        let plain = self.params(None, "surface", "/surfaces");
+        let material = |p: &Params| Material {
+            restitution: p.num_or_none("restitution").unwrap_or(0.0),
+            friction: p.num_or_none("friction").unwrap_or(0.0),
+        };
+        self.materials.push(material(&plain));
+        for node in self.scene.group("/surfaces") {
+            let p = self.params(Some(node), "surface", &format!("/surfaces/{}", node.name));
+            self.surfaces.insert(node.name.clone(), self.materials.len() as u32);
+            self.materials.push(material(&p));
+        }
+    }
+
+    fn surface(&mut self, params: &Params, path: &str) -> u32 {
+        let Some(name) = params.text_or_none("surface") else { return 0 };
+        if let Some(&k) = self.surfaces.get(name) {
+            return k;
+        }
+        let d = Diagnostic::error("unknown-surface", format!("there is no surface `{name}`"))
+            .at(params.span("surface"))
+            .on(path)
+            .suggest(name, self.surfaces.keys().map(String::as_str));
+        self.problems.push(d);
+        0
+    }
+
+    /// Border, walls and fixed polygonal obstacles as edges.
+    fn fixed(&mut self) -> Vec<FixedEdge> {
+        let mut edges = Vec::new();
+        let world = self.params(self.scene.find("/world"), "world", "/world");
+        if let (Some(min), Some(max)) = (world.point_or_none("min"), world.point_or_none("max")) {
+            let corners = [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)];
+            let heights = (0.0, world.num_or_none("height").unwrap_or(1.0));
+            let surface = self.surface(&world, "/world");
+            chain(&mut edges, "/world/border", &corners, true, BodyKind::Wall, heights, surface);
+        }
+        for node in self.scene.group("/world/walls") {
+            let path = format!("/world/walls/{}", node.name);
+            let p = self.params(Some(node), "wall", &path);
+            let surface = self.surface(&p, &path);
+            let points = p.points_or_none("points").unwrap_or(&[]);
+            let closed = p.bool_or_none("closed").unwrap_or(false);
+            chain(&mut edges, &path, points, closed, BodyKind::Wall, heights_of(&p), surface);
+        }
+        for node in self.scene.group("/obstacles").iter().filter(|n| is_fixed_polygon(n)) {
+            let path = format!("/obstacles/{}", node.name);
+            let p = self.params(Some(node), "obstacle", &path);
+            let surface = self.surface(&p, &path);
+            let corners: Vec<Vec2> = polygon_of(&p).iter().map(|c| node.pose.point(*c)).collect();
+            chain(&mut edges, &path, &corners, true, BodyKind::Obstacle, heights_of(&p), surface);
+        }
+        edges
+    }
+
+    fn robots(&mut self) -> Vec<Found> {
+        let mut by_type: BTreeMap<&str, (&Node, Vec<(Box<str>, Pose2)>)> = BTreeMap::new();
+        for robot in self.scene.group("/robots") {
+            let Some(proto) = robot.proto.as_deref() else {
+                let d = Diagnostic::error("missing-key", format!("robot `{}` has no type", robot.name)).at(robot.span);
+                self.problems.push(d);
+                continue;
+            };
+            let entry = by_type.entry(&proto.name).or_insert_with(|| (proto, Vec::new()));
+            entry.1.push((format!("/robots/{}", robot.name).into_boxed_str(), robot.pose));
+        }
+        let mut types: Vec<_> = by_type.into_values().collect();
+        types.sort_by(|a, b| natural_cmp(&a.0.name, &b.0.name));
+        let found = types.into_iter().filter_map(|(node, mut bodies)| {
+            if !bodies.is_sorted_by(|a, b| natural_cmp(&a.0, &b.0).is_lt()) {
+                bodies.sort_by(|a, b| natural_cmp(&a.0, &b.0));
+            }
+            let path = format!("/types/{}", node.name);
+            let p = self.params(Some(node), "type", &path);
+            let heights = (0.0, p.num_or_none("height").unwrap_or(0.3));
+            let (ty, outline) = self.body_type(node, &p, &path, BodyKind::Robot)?;
+            Some(Found { ty, outline, heights, bodies })
+        });
+        found.collect()
+    }
+
+    /// Obstacles that are bodies: moving, movable, or fixed discs.
+    fn obstacles(&mut self) -> Vec<Found> {
+        let mut nodes: Vec<&Node> = self.scene.group("/obstacles").iter().filter(|n| !is_fixed_polygon(n)).collect();
+        nodes.sort_by(|a, b| natural_cmp(&a.name, &b.name));
+        let mut all = Vec::new();
+        for node in nodes {
+            let path = format!("/obstacles/{}", node.name);
+            let p = self.params(Some(node), "obstacle", &path);
+            let Some((mut ty, outline)) = self.body_type(node, &p, &path, BodyKind::Obstacle) else { continue };
+            ty.name = format!("obstacle {}", node.name);
+            if !moves(node) {
+                (ty.body.inverse_mass, ty.body.inverse_inertia) = (0.0, 0.0);
+            }
+            let bodies = vec![(path.into_boxed_str(), node.pose)];
+            all.push(Found { ty, outline, heights: heights_of(&p), bodies });
+        }
+        all
+    }
+
+    /// Outline, mass, parts and controllers of a robot type or an obstacle.
+    fn body_type(&mut self, node: &Node, p: &Params, path: &str, kind: BodyKind) -> Option<(TypeModel, Outline)> {
+        let outline = match outline_of(p) {
+            Ok(outline) => outline,
+            Err(why) => {
+                self.problems.push(Diagnostic::error("bad-outline", why).at(p.span("polygon").or(node.span)).on(path));
+                return None;
+            }
+        };
+        let mass = p.num_or_none("mass").unwrap_or(1.0);
+        let inertia = p.num_or_none("inertia").unwrap_or(mass * outline.inertia_per_mass());
+        let body = BodyModel {
+            inverse_mass: 1.0 / mass,
+            inverse_inertia: 1.0 / inertia,
+            surface: self.surface(p, path),
+            own_stop: p.text_or_none("on_contact") == Some("stop"),
+            colour: p.text_or_none("colour").map(str::to_owned),
+        };
+        let (parts, controllers) = self.parts(node, &outline, path);
+        let mover = parts.iter().position(|part| matches!(part.kind, PartKind::Actuator(_)));
+        let movers = parts.iter().filter(|part| matches!(part.kind, PartKind::Actuator(_))).count();
+        if movers > 1 {
+            let what = format!("`{}` has {movers} parts that move the body; it can have one", node.name);
+            self.problems.push(Diagnostic::error("two-drives", what).at(node.span).on(path));
+        }
+        let ty = TypeModel { name: node.name.clone(), slots: 0..0, body, outline: 0, kind, parts, controllers, mover };
+        Some((ty, outline))
+    }
+
+    fn parts(&mut self, node: &Node, outline: &Outline, path: &str) -> (Vec<PartModel>, Vec<ControllerModel>) {
+        let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
+        let (mut parts, mut controllers) = (Vec::new(), Vec::new());
+        let is_controller =
+            |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
+        let (last, first): (Vec<&Node>, Vec<&Node>) = node.children.iter().partition(is_controller);
+        for child in first.into_iter().chain(last) {
+            let path = format!("{path}/{}", child.name);
+            let class = match self.registry.of_kind(&child.class, &[Kind::Sensor, Kind::Actuator, Kind::Controller]) {
+                Ok(class) => class,
+                Err(d) => {
+                    self.problems.push(d.at(child.span).on(path));
+                    continue;
+                }
+            };
+            let (name, build) = (class.sheet.class, class.build);
+            let errors = self.problems.0.len();
+            let params = self.params(Some(child), name, &path);
+            let Some(build) = build.filter(|_| self.problems.0.len() == errors) else { continue };
+            match build(&params, &TypeLayout { outline, parts: &layouts }) {
+                Err(d) => {
+                    let span = d.span.or(child.span);
+                    self.problems.push(d.at(span).on(path));
+                }
+                Ok(Built::Sensor(sensor)) => {
+                    let (layout, period) = (sensor.layout(), sensor.period());
+                    layouts.push((child.name.clone(), name, layout.clone()));
+                    let kind = PartKind::Sensor(sensor, period);
+                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind });
+                }
+                Ok(Built::Actuator(actuator)) => {
+                    let layout = actuator.layout();
+                    layouts.push((child.name.clone(), name, layout.clone()));
+                    let kind = PartKind::Actuator(actuator);
+                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind });
+                }
+                Ok(Built::Controller(model)) => controllers.push(ControllerModel {
+                    name: child.name.clone(),
+                    class: name,
+                    state: model.state(),
+                    model,
+                }),
+            }
+        }
+        (parts, controllers)
+    }
+
+    /// Gives out slots and puts everything together.
+    fn assemble(&mut self, run: RunSettings, edges: Vec<FixedEdge>, found: Vec<Found>) -> (Model, Vec<Pose2>) {
+        let n = found.iter().map(|f| f.bodies.len()).sum();
+        let mut model = self.empty_model(run, edges);
+        let mut poses = Vec::with_capacity(n);
+        for Found { mut ty, outline, heights, bodies } in found {
+            let outline = match model.outlines.iter().position(|o| *o == outline) {
+                Some(k) => k,
+                None => {
+                    model.outlines.push(outline);
+                    model.outlines.len() - 1
+                }
+            };
+            let first = poses.len();
+            for (path, mut pose) in bodies {
+                pose.heading = swarmyard_base::math::wrap_angle(pose.heading);
+                model.uids.push(Uid::of_path(&path));
+                model.paths.push(path);
+                poses.push(pose);
+            }
+            ty.slots = first..poses.len();
+            ty.outline = outline as u32;
+            let t = model.types.len() as u32;
+            model.type_of.resize(poses.len(), t);
+            model.outline_of.resize(poses.len(), outline as u32);
+            model.kinds.resize(poses.len(), ty.kind);
+            model.heights.resize(poses.len(), heights);
+            model.types.push(ty);
+        }
+        model.by_uid = model.uids.iter().enumerate().map(|(slot, uid)| (*uid, slot as u32)).collect();
+        model.by_uid.sort_unstable();
+        for two in model.by_uid.windows(2).filter(|w| w[0].0 == w[1].0) {
+            let (a, b) = (&model.paths[two[0].1 as usize], &model.paths[two[1].1 as usize]);
+            let d = if a == b {
+                Diagnostic::error("duplicate-name", format!("there are two of `{a}`"))
+            } else {
+                Diagnostic::error("uid-collision", format!("`{a}` and `{b}` have the same uid")).help("rename one of them")
+            };
+            self.problems.push(d);
+        }
+        (model, poses)
+    }
+
+    fn empty_model(&mut self, run: RunSettings, edges: Vec<FixedEdge>) -> Model {
+        let world = self.params(self.scene.find("/world"), "world", "/world");
+        let record = self.params(self.scene.find("/record"), "record", "/record");
+        let bounds = world.point_or_none("min").zip(world.point_or_none("max"));
+        if let Some((min, max)) = bounds
+            && !(min.x < max.x && min.y < max.y)
+        {
+            let d = Diagnostic::error("out-of-range", "`min` must be below and left of `max`");
+            self.problems.push(d.at(world.span("min")).on("/world"));
+        }
+        Model {
+            title: self.scene.root.params.text_or_none("title").unwrap_or("").to_owned(),
+            run,
+            bounds,
+            outlines: Vec::new(),
+            surfaces: self.materials.clone(),
+            fixed_outlines: edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
+            fixed: FixedIndex::new(edges),
+            tracks: self.tracks(),
+            types: Vec::new(),
+            paths: Vec::new(),
+            uids: Vec::new(),
+            type_of: Vec::new(),
+            outline_of: Vec::new(),
+            kinds: Vec::new(),
+            heights: Vec::new(),
+            by_uid: Vec::new(),
+            asserts: Vec::new(),
+            record: RecordSettings {
+                rate_hz: record.num_or_none("rate").unwrap_or(10.0),
+                budget_bytes: record.num_or_none("budget").unwrap_or(2e9) as u64,
+                topics: record.texts_or_none("topics").unwrap_or(&[]).to_vec(),
+            },
+            sources: self.scene.sources.clone(),
+        }
+    }
+
+    fn tracks(&mut self) -> Vec<Track> {
+        let mut tracks = Vec::new();
+        for node in self.scene.group("/world/tracks") {
+            let path = format!("/world/tracks/{}", node.name);
+            let p = self.params(Some(node), "track", &path);
+            tracks.push(Track {
+                path,
+                points: p.points_or_none("points").unwrap_or(&[]).to_vec(),
+                width: p.num_or_none("width"),
+                reflectivity: p.num_or_none("reflectivity").unwrap_or(1.0),
+            });
+        }
+        tracks
+    }
+
+    fn asserts(&mut self, model: &Model) -> Vec<Assertion> {
+        let mut asserts = Vec::new();
+        for node in self.scene.group("/asserts") {
+            let path = format!("/asserts/{}", node.name);
+            let p = self.params(Some(node), "assert", &path);
+            let mut condition = |key: &str| {
+                let text = p.text_or_none(key)?;
+                let parsed = expr::parse(text).map_err(|e| {
+                    Diagnostic::error("bad-condition", e.message).at(p.span(key))
+                });
+                match parsed.and_then(|e| referee::resolve(model, &e, p.span(key))) {
+                    Ok(rule) => Some(rule),
+                    Err(d) => {
+                        self.problems.push(d.on(path.clone()));
+                        None
+                    }
+                }
+            };
+            let (Some(that), when) = (condition("that"), condition("when")) else { continue };
+            asserts.push(Assertion {
+                name: p.text_or_none("name").unwrap_or(&node.name).to_owned(),
+                text: p.text_or_none("that").unwrap_or("").to_owned(),
+                holds: match p.text_or_none("holds") {
+                    Some("sometime") => Holds::Sometime,
+                    Some("at-end") => Holds::AtEnd,
+                    _ => Holds::Always,
+                },
+                when,
+                that,
+            });
+        }
+        asserts
+    }
+
+    /// Nothing may overlap, or be outside of the bounds, at the start.
+    fn check_start(&mut self, model: &Model, poses: &[Pose2]) {
+        let mut grid = BodyGrid::default();
+        grid.rebuild(poses, |slot| model.outline(slot).reach());
+        let mut work = Workspace::default();
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for (slot, pose) in poses.iter().enumerate() {
+            if found.len() >= 20 {
+                break;
+            }
+            if let Some(d) = outside(model, slot, *pose) {
+                found.push(d);
+                continue;
+            }
+            let reach = model.outline(slot).reach();
+            let far = Vec2::new(reach + grid.max_reach(), reach + grid.max_reach());
+            let mut others: Vec<Uid> = Vec::new();
+            grid.for_each_in(pose.at - far, pose.at + far, |entry| {
+                let (other, d) = (entry.slot as usize, (entry.at - pose.at).norm());
+                let tall = crate::resolve::overlap(model.heights[slot], model.heights[other]);
+                if other > slot && tall && d < reach + entry.reach {
+                    others.push(model.uids[other]);
+                }
+            });
+            let near = Vec2::new(reach, reach);
+            model.fixed.for_each_in(pose.at - near, pose.at + near, |_, edge| {
+                if crate::resolve::overlap(model.heights[slot], edge.heights) {
+                    others.push(edge.owner);
+                }
+            });
+            others.sort_unstable();
+            others.dedup();
+            for other in others {
+                let gap = crate::groups::gap_now(model, poses, slot, other, &mut work);
+                if gap.is_some_and(|gap| gap <= 0.0) {
+                    let what = model.path_of(other).unwrap_or("a wall or fixed obstacle");
+                    let what = format!("`{}` overlaps {what} at the start", model.paths[slot]);
+                    found.push(Diagnostic::error("overlap", what).on(&*model.paths[slot]));
+                }
+            }
+        }
+        for mut d in found {
+            let name = d.path.rsplit('/').next().unwrap_or("").to_owned();
+            let group = if d.path.starts_with("/robots") { "/robots" } else { "/obstacles" };
+            d.span = self.scene.group(group).iter().find(|n| n.name == name).and_then(|n| n.span);
+            self.problems.push(d);
+        }
+        self.check_inside(model, poses, &grid);
+    }
+
+    /// No body may start inside a fixed polygon.
+    fn check_inside(&mut self, model: &Model, poses: &[Pose2], grid: &BodyGrid) {
+        for node in self.scene.group("/obstacles").iter().filter(|n| is_fixed_polygon(n)) {
+            let corners: Vec<Vec2> = polygon_of(&node.params).iter().map(|c| node.pose.point(*c)).collect();
+            let min = corners.iter().fold(corners[0], |m, c| Vec2::new(m.x.min(c.x), m.y.min(c.y)));
+            let max = corners.iter().fold(corners[0], |m, c| Vec2::new(m.x.max(c.x), m.y.max(c.y)));
+            let from = node.params.num_or_none("from").unwrap_or(0.0);
+            grid.for_each_in(min, max, |entry| {
+                let slot = entry.slot as usize;
+                if inside(&corners, poses[slot].at) && model.heights[slot].1 > from {
+                    let what = format!("`{}` starts inside of `/obstacles/{}`", model.paths[slot], node.name);
+                    self.problems.push(Diagnostic::error("overlap", what).at(node.span).on(&*model.paths[slot]));
+                }
+            });
+        }
+    }
+}
+
+fn outside(model: &Model, slot: usize, pose: Pose2) -> Option<Diagnostic> {
+    let (min, max) = model.bounds?;
+    let p = pose.at;
+    if p.x >= min.x && p.x <= max.x && p.y >= min.y && p.y <= max.y {
+        return None;
+    }
+    let what = format!("`{}` starts outside of the world, at `({}, {})`", model.paths[slot], p.x, p.y);
+    Some(Diagnostic::error("outside", what).on(&*model.paths[slot]))
+}
+
+fn inside(corners: &[Vec2], p: Vec2) -> bool {
+    let n = corners.len();
+    (0..n).fold(false, |inside, k| {
+        let (a, b) = (corners[k], corners[(k + 1) % n]);
+        let crosses = (a.y > p.y) != (b.y > p.y) && p.x < a.x + (p.y - a.y) / (b.y - a.y) * (b.x - a.x);
+        inside != crosses
+    })
+}
+
+fn moves(node: &Node) -> bool {
+    !node.children.is_empty() || node.params.bool_or_none("movable") == Some(true)
+}
+
+fn is_fixed_polygon(node: &Node) -> bool {
+    !moves(node) && node.params.value("radius").is_none()
+}
+
+fn heights_of(p: &Params) -> (f64, f64) {
+    (p.num_or_none("from").unwrap_or(0.0), p.num_or_none("to").unwrap_or(1.0))
+}
+
+/// Corners of a rectangle or polygon, in the body's frame.
+fn polygon_of(p: &Params) -> Vec<Vec2> {
+    match (p.value("size"), p.value("polygon")) {
+        (Some(Value::Nums(s)), _) if s.len() == 2 => Outline::rectangle(s[0], s[1]).corners().to_vec(),
+        (_, Some(Value::Points(points))) => points.clone(),
+        _ => vec![Vec2::ZERO],
+    }
+}
+
+fn outline_of(p: &Params) -> Result<Outline, String> {
+    if let Some(r) = p.num_or_none("radius") {
+        return Ok(Outline::disc(r));
+    }
+    if let Some(&[length, width]) = p.nums_or_none("size") {
+        if length.min(width) < 1e-4 {
+            return Err("the sides of `size` must be at least 0.1 mm".into());
+        }
+        return Ok(Outline::rectangle(length, width));
+    }
+    match p.points_or_none("polygon") {
+        Some(points) => Outline::polygon(points),
+        None => Err("a body needs one of `radius`, `size`, `polygon`".into()),
+    }
+}
+
+/// Adds the edges along a chain of points.
+fn chain(
+    edges: &mut Vec<FixedEdge>,
+    path: &str,
+    points: &[Vec2],
+    closed: bool,
+    kind: BodyKind,
+    heights: (f64, f64),
+    surface: u32,
+) {
+    let n = points.len();
+    let owner = Uid::of_path(path);
+    for k in 0..if closed { n } else { n.saturating_sub(1) } {
+        let (a, b) = (points[k], points[(k + 1) % n]);
+        edges.push(FixedEdge { a, b, uid: Uid::of_path(&format!("{path}/{k}")), owner, kind, heights, surface });
+    }
+}

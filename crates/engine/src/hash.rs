@@ -1,0 +1,106 @@
+//! The step hash (bodies, channels, queue, accounts) and the full hash (also private memories).
+
+use crate::model::{Model, TypeModel};
+use crate::parallel::{CHUNK, Pool};
+use crate::state::State;
+use swarmyard_base::Uid;
+use swarmyard_base::hash::{item_hash, mix64};
+
+/// What an item is; part of its hash, so never renumber.
+const BODY: u64 = 1;
+const READINGS: u64 = 2;
+const COMMANDS: u64 = 3;
+const PART_STATE: u64 = 4;
+const CONTROLLER: u64 = 5;
+const CLOCK: u64 = 6;
+const TOUCH: u64 = 7;
+const VERDICT: u64 = 8;
+
+/// Hash of bodies, channels, queue and accounts.
+#[must_use]
+pub fn step_hash(model: &Model, state: &State) -> u64 {
+    clock(state).wrapping_add(model.types.iter().enumerate().fold(0, |sum, (t, ty)| {
+        sum.wrapping_add(rows_hash(model, state, t, 0..ty.slots.len()))
+    }))
+}
+
+/// The same, on many threads: the sum commutes.
+pub(crate) fn step_hash_on(model: &Model, state: &State, pool: &Pool) -> u64 {
+    let mut tasks = Vec::new();
+    for (t, ty) in model.types.iter().enumerate() {
+        for first in (0..ty.slots.len()).step_by(CHUNK) {
+            tasks.push((t, first..(first + CHUNK).min(ty.slots.len())));
+        }
+    }
+    let sums = pool.map(tasks, |(t, rows)| rows_hash(model, state, t, rows));
+    sums.into_iter().fold(clock(state), u64::wrapping_add)
+}
+
+/// Hash of everything: the step hash, and the memories of controllers.
+#[must_use]
+pub fn full_hash(model: &Model, state: &State) -> u64 {
+    let mut sum = step_hash(model, state);
+    for (ty, columns) in model.types.iter().zip(&state.types) {
+        for (c, column) in columns.controllers.iter().enumerate() {
+            sum = sum.wrapping_add(column_hash(model, ty, CONTROLLER + ((c as u64) << 8), column, 0..ty.slots.len()));
+        }
+    }
+    sum
+}
+
+fn rows_hash(model: &Model, state: &State, t: usize, rows: std::ops::Range<usize>) -> u64 {
+    let ty = &model.types[t];
+    let mut sum = 0_u64;
+    for row in rows.clone() {
+        let slot = ty.slots.start + row;
+        let (p, v, m) = (state.pose[slot], state.twist[slot], state.moved[slot]);
+        let halted = f64::from(u8::from(state.halted[slot]));
+        let numbers =
+            [p.at.x, p.at.y, p.heading, v.forward, v.left, v.spin, m.forward, m.left, m.spin, halted];
+        sum = sum.wrapping_add(item_hash(model.uids[slot], BODY, &numbers));
+    }
+    for (p, columns) in state.types[t].parts.iter().enumerate() {
+        let tag = (p as u64) << 8;
+        sum = sum.wrapping_add(column_hash(model, ty, READINGS + tag, &columns.readings, rows.clone()));
+        sum = sum.wrapping_add(column_hash(model, ty, COMMANDS + tag, &columns.commands, rows.clone()));
+        sum = sum.wrapping_add(column_hash(model, ty, PART_STATE + tag, &columns.state, rows.clone()));
+    }
+    sum
+}
+
+fn column_hash(model: &Model, ty: &TypeModel, what: u64, column: &[f64], rows: std::ops::Range<usize>) -> u64 {
+    if column.is_empty() {
+        return 0;
+    }
+    let width = column.len() / ty.slots.len();
+    let uids = &model.uids[ty.slots.start + rows.start..ty.slots.start + rows.end];
+    let rows = column[rows.start * width..rows.end * width].chunks_exact(width);
+    uids.iter().zip(rows).fold(0, |sum, (uid, row)| sum.wrapping_add(item_hash(*uid, what, row)))
+}
+
+fn clock(state: &State) -> u64 {
+    let a = &state.accounts;
+    let mut h = mix64(CLOCK);
+    for word in [
+        state.now.0 as u64,
+        state.quantum.origin.0 as u64,
+        state.quantum.length.num() as u64,
+        state.quantum.length.den() as u64,
+        state.detail as u64,
+        a.contacts,
+        a.halts,
+        a.impact_limits,
+        a.inputs,
+    ] {
+        h = mix64(h ^ word);
+    }
+    for (k, v) in state.verdicts.iter().enumerate() {
+        h = h.wrapping_add(item_hash(Uid(k as u64), VERDICT, &[v.asked as f64, v.held as f64, f64::from(u8::from(v.last))]));
+    }
+    for t in &state.touches {
+        let kind = f64::from(t.kind as u8);
+        // The slot is local; the pair of uids is not, but the body's is inside through its place.
+        h = h.wrapping_add(item_hash(t.other, TOUCH, &[kind, t.point.x, t.point.y, t.impulse]));
+    }
+    h.wrapping_add(state.queue.hash())
+}

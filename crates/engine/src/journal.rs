@@ -1,0 +1,76 @@
+//! The input journal: everything that comes from outside, in the order it entered.
+//!
+//! A run is a function of scenario, seed, build and this journal; replay is the same journal again.
+
+use serde::{Deserialize, Serialize};
+use swarmyard_base::{Ratio, Uid};
+use swarmyard_part_api::Detail;
+
+/// One thing that came from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum InputKind {
+    /// New commands for a part of a robot, starting at one place of its command row.
+    Command {
+        /// The robot.
+        robot: Uid,
+        /// Number of the part.
+        part: u32,
+        /// First number of the part's command row.
+        first: u32,
+        /// The numbers.
+        values: Vec<f64>,
+    },
+    /// A new length of the quantum.
+    Quantum(Ratio),
+    /// A new level of detail.
+    Detail(Detail),
+    /// Takes a robot out of (`false`) or into (`true`) the halted state.
+    Halt(Uid, bool),
+    /// Goes on without a robot's commands this once, although its controller waits for them.
+    Skip(Uid),
+}
+
+/// One journal entry: what came, and at which stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The number of steps committed before it entered.
+    pub stop: u64,
+    /// What came.
+    pub kind: InputKind,
+}
+
+/// All inputs of a run, in the order of stops.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    inputs: Vec<Input>,
+}
+
+impl Journal {
+    /// Adds an input that enters at `stop`.
+    ///
+    /// # Panics
+    /// When an earlier stop is written to: what has entered cannot change.
+    pub fn push(&mut self, stop: u64, kind: InputKind) {
+        assert!(self.inputs.last().is_none_or(|last| last.stop <= stop), "the journal only grows");
+        self.inputs.push(Input { stop, kind });
+    }
+
+    /// Inputs that enter at `stop`, in order.
+    #[must_use]
+    pub fn at(&self, stop: u64) -> &[Input] {
+        let first = self.inputs.partition_point(|i| i.stop < stop);
+        let len = self.inputs[first..].partition_point(|i| i.stop == stop);
+        &self.inputs[first..first + len]
+    }
+
+    /// All inputs.
+    #[must_use]
+    pub fn all(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// Drops every input from `stop` on: the run was rewound and takes another branch.
+    pub fn cut_from(&mut self, stop: u64) {
+        self.inputs.retain(|i| i.stop < stop);
+    }
+}

@@ -1,0 +1,227 @@
+//! The compiled scenario: everything that does not change while a run goes on.
+
+use crate::referee::Assertion;
+use std::ops::Range;
+use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
+use swarmyard_motion::Material;
+use swarmyard_part_api::{Actuator, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Sensor};
+
+/// What happens when two bodies touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactRule {
+    /// The motion of both ends.
+    Stop,
+    /// They exchange an impulse.
+    Impulse,
+    /// Each body brings its own of the two rules above.
+    Own,
+}
+
+/// Settings of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSettings {
+    /// Length of a quantum at the start.
+    pub quantum: Ratio,
+    /// End of the run.
+    pub duration: Time,
+    /// Seed.
+    pub seed: u64,
+    /// Contact rule.
+    pub contact: ContactRule,
+    /// Level of detail at the start.
+    pub detail: Detail,
+    /// Gravity, m/s².
+    pub gravity: f64,
+    /// Friction of passive bodies on the floor.
+    pub floor_friction: f64,
+    /// Closing speed below which nothing bounces, m/s.
+    pub rest_speed: f64,
+    /// Impacts of one body in one stretch before it falls back to `stop`.
+    pub impact_limit: u32,
+}
+
+/// What is fixed about one body that can move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyModel {
+    /// One over the mass.
+    pub inverse_mass: f64,
+    /// One over the moment of inertia.
+    pub inverse_inertia: f64,
+    /// Number of its surface.
+    pub surface: u32,
+    /// Whether its own rule is `stop` (used under [`ContactRule::Own`]).
+    pub own_stop: bool,
+    /// Colour on displays.
+    pub colour: Option<String>,
+}
+
+/// One part of a type.
+pub struct PartModel {
+    /// Name of the part.
+    pub name: String,
+    /// Name of its class.
+    pub class: &'static str,
+    /// Its channels and state.
+    pub layout: Layout,
+    /// Its model.
+    pub kind: PartKind,
+}
+
+/// The model of a part.
+pub enum PartKind {
+    /// Reads the world, every quantum or with a period of its own.
+    Sensor(Box<dyn Sensor>, Option<Ratio>),
+    /// Moves the body.
+    Actuator(Box<dyn Actuator>),
+}
+
+/// One controller of a type.
+pub struct ControllerModel {
+    /// Name of the controller.
+    pub name: String,
+    /// Name of its class.
+    pub class: &'static str,
+    /// Initial private state.
+    pub state: Vec<f64>,
+    /// Its model.
+    pub model: Box<dyn Controller>,
+}
+
+/// All robots (or moving obstacles) of one kind: same outline, same parts, neighbouring slots.
+pub struct TypeModel {
+    /// Name of the type; for a lone moving obstacle, the obstacle's.
+    pub name: String,
+    /// Its robots' slots, in the natural order of their paths.
+    pub slots: Range<usize>,
+    /// What is fixed about each of its bodies.
+    pub body: BodyModel,
+    /// Number of the outline.
+    pub outline: u32,
+    /// Robot or obstacle.
+    pub kind: BodyKind,
+    /// Parts in the order of the scenario.
+    pub parts: Vec<PartModel>,
+    /// Controllers in the order of the scenario.
+    pub controllers: Vec<ControllerModel>,
+    /// The part that moves the body; without one it is passive.
+    pub mover: Option<usize>,
+}
+
+/// A mark on the floor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// Its path.
+    pub path: String,
+    /// Middle of the band, or corners of the area.
+    pub points: Vec<Vec2>,
+    /// Width of the band; `None` for an area.
+    pub width: Option<f64>,
+    /// Share of light that comes back.
+    pub reflectivity: f64,
+}
+
+/// What the recording holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordSettings {
+    /// Frames per simulated second.
+    pub rate_hz: f64,
+    /// Most bytes on disk.
+    pub budget_bytes: u64,
+    /// Paths recorded as ROS 2 messages.
+    pub topics: Vec<String>,
+}
+
+/// The compiled scenario. Never changes in a run; shared by every copy of it.
+pub struct Model {
+    /// Title of the scenario.
+    pub title: String,
+    /// Settings of the run.
+    pub run: RunSettings,
+    /// Bounds of the world; `None` when it is infinite.
+    pub bounds: Option<(Vec2, Vec2)>,
+    /// Outlines by number.
+    pub outlines: Vec<Outline>,
+    /// Surfaces by number.
+    pub surfaces: Vec<Material>,
+    /// Walls, borders and fixed obstacles.
+    pub fixed: FixedIndex,
+    /// Outline of each fixed edge, in the world's frame.
+    pub fixed_outlines: Vec<Outline>,
+    /// Marks on the floor.
+    pub tracks: Vec<Track>,
+    /// Types; their slots are ascending and cover all bodies.
+    pub types: Vec<TypeModel>,
+    /// Path of each body, by slot.
+    pub paths: Vec<Box<str>>,
+    /// Uid of each body, by slot.
+    pub uids: Vec<Uid>,
+    /// Number of the type of each body, by slot.
+    pub type_of: Vec<u32>,
+    /// Outline of each body, by slot.
+    pub outline_of: Vec<u32>,
+    /// Kind of each body, by slot.
+    pub kinds: Vec<BodyKind>,
+    /// Heights of each body, by slot.
+    pub heights: Vec<(f64, f64)>,
+    /// (uid, slot) of each body, sorted by uid.
+    pub by_uid: Vec<(Uid, u32)>,
+    /// Assertions.
+    pub asserts: Vec<Assertion>,
+    /// What the recording holds.
+    pub record: RecordSettings,
+    /// The texts the scenario was read from.
+    pub sources: Sources,
+}
+
+impl Model {
+    /// Number of bodies that can move.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.uids.len()
+    }
+
+    /// Whether nothing can move.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.uids.is_empty()
+    }
+
+    /// Number of robots.
+    #[must_use]
+    pub fn robots(&self) -> usize {
+        self.types.iter().filter(|t| t.kind == BodyKind::Robot).map(|t| t.slots.len()).sum()
+    }
+
+    /// Slot of the body with that uid.
+    #[must_use]
+    pub fn slot_of(&self, uid: Uid) -> Option<usize> {
+        let k = self.by_uid.binary_search_by_key(&uid, |p| p.0).ok()?;
+        Some(self.by_uid[k].1 as usize)
+    }
+
+    /// Slot of the body with that path, such as `/robots/r1`.
+    #[must_use]
+    pub fn slot_of_path(&self, path: &str) -> Option<usize> {
+        self.slot_of(Uid::of_path(path)).filter(|&slot| &*self.paths[slot] == path)
+    }
+
+    /// What is fixed about the body in `slot`.
+    #[inline]
+    #[must_use]
+    pub fn body(&self, slot: usize) -> &BodyModel {
+        &self.types[self.type_of[slot] as usize].body
+    }
+
+    /// Outline of the body in `slot`.
+    #[inline]
+    #[must_use]
+    pub fn outline(&self, slot: usize) -> &Outline {
+        &self.outlines[self.outline_of[slot] as usize]
+    }
+
+    /// The path of anything with a uid: a body, a wall or a fixed obstacle.
+    #[must_use]
+    pub fn path_of(&self, uid: Uid) -> Option<&str> {
+        self.slot_of(uid).map(|slot| &*self.paths[slot])
+    }
+}

@@ -1,0 +1,90 @@
+//! The state as bytes, for this build only.
+
+use crate::model::Model;
+use crate::state::State;
+use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
+
+const MAGIC: &[u8; 8] = b"SWYSNAP\x01";
+
+/// Why a snapshot cannot be opened. The state in use is untouched in every case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SnapshotError {
+    /// It is not a snapshot, or it is cut off.
+    NotASnapshot,
+    /// It was made by another build; holds that build's id.
+    OtherBuild(String),
+    /// It belongs to another scenario.
+    OtherScenario,
+}
+
+impl std::fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SnapshotError::NotASnapshot => write!(f, "this is not a snapshot, or it is cut off"),
+            SnapshotError::OtherBuild(id) => {
+                write!(f, "the snapshot was made by build `{id}`, this is `{}`; replay the recording instead", build_id())
+            }
+            SnapshotError::OtherScenario => write!(f, "the snapshot belongs to another scenario"),
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {}
+
+/// Identity of this build, as far as numbers are concerned.
+#[must_use]
+pub fn build_id() -> String {
+    format!("{} numerics {NUMERICS_VERSION}", env!("CARGO_PKG_VERSION"))
+}
+
+/// What a snapshot fits to: the bodies, their types and their widths.
+fn shape(model: &Model) -> u64 {
+    let mut bytes = Vec::new();
+    for ty in &model.types {
+        bytes.extend_from_slice(ty.name.as_bytes());
+        bytes.extend_from_slice(&(ty.slots.len() as u64).to_le_bytes());
+    }
+    let uids = model.uids.iter().fold(0_u64, |sum, uid| sum.wrapping_add(swarmyard_base::hash::mix64(uid.0)));
+    bytes.extend_from_slice(&uids.to_le_bytes());
+    bytes_hash(&bytes)
+}
+
+/// The state as bytes.
+#[must_use]
+pub fn snapshot(model: &Model, state: &State) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    let id = build_id();
+    bytes.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
+    bytes.extend_from_slice(id.as_bytes());
+    bytes.extend_from_slice(&shape(model).to_le_bytes());
+    let start = bytes.len();
+    // Plain data into a growing buffer cannot fail.
+    bytes = postcard::to_extend(state, bytes).unwrap_or_default();
+    let check = bytes_hash(&bytes[start.min(bytes.len())..]);
+    bytes.extend_from_slice(&check.to_le_bytes());
+    bytes
+}
+
+/// The state from bytes.
+///
+/// # Errors
+/// Says why the bytes cannot be used.
+pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, SnapshotError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or(SnapshotError::NotASnapshot)?;
+    let (&len, rest) = rest.split_first().ok_or(SnapshotError::NotASnapshot)?;
+    let (id, rest) = rest.split_at_checked(len as usize).ok_or(SnapshotError::NotASnapshot)?;
+    if id != build_id().as_bytes() {
+        return Err(SnapshotError::OtherBuild(String::from_utf8_lossy(id).into_owned()));
+    }
+    let (fits, rest) = rest.split_at_checked(8).ok_or(SnapshotError::NotASnapshot)?;
+    if fits != shape(model).to_le_bytes() {
+        return Err(SnapshotError::OtherScenario);
+    }
+    let body = rest.len().checked_sub(8).ok_or(SnapshotError::NotASnapshot)?;
+    let (body, check) = rest.split_at(body);
+    if check != bytes_hash(body).to_le_bytes() {
+        return Err(SnapshotError::NotASnapshot);
+    }
+    let state: State = postcard::from_bytes(body).map_err(|_| SnapshotError::NotASnapshot)?;
+    if state.fits(model) { Ok(state) } else { Err(SnapshotError::OtherScenario) }
+}

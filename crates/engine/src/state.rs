@@ -1,0 +1,169 @@
+//! Everything that changes in a run: plain data, complete, hashable, serialisable.
+
+use crate::model::{Model, PartKind};
+use crate::queue::EventQueue;
+use serde::{Deserialize, Serialize};
+use swarmyard_base::{Period, Pose2, Time, Twist2};
+use swarmyard_part_api::{Detail, Touch};
+
+/// Numbers of one part, for all robots of its type, row by row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartColumns {
+    /// What it reports.
+    pub readings: Vec<f64>,
+    /// What it is told.
+    pub commands: Vec<f64>,
+    /// Its private state.
+    pub state: Vec<f64>,
+}
+
+/// Numbers of all parts and controllers of one type.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TypeColumns {
+    /// By part number.
+    pub parts: Vec<PartColumns>,
+    /// Private state by controller number.
+    pub controllers: Vec<Vec<f64>>,
+}
+
+/// Counters of the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Accounts {
+    /// Contacts so far.
+    pub contacts: u64,
+    /// Robots halted so far.
+    pub halts: u64,
+    /// Times a body exceeded its impact limit.
+    pub impact_limits: u64,
+    /// Inputs admitted from the journal so far.
+    pub inputs: u64,
+}
+
+/// How an assertion stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Quanta at which the condition was asked for.
+    pub asked: u64,
+    /// Quanta at which it held.
+    pub held: u64,
+    /// Whether it held the last time it was asked for.
+    pub last: bool,
+    /// First time it did not hold.
+    pub first_failure: Option<Time>,
+}
+
+/// Everything that changes in a run. Only `commit` writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Now.
+    pub now: Time,
+    /// Stops so far: the number of committed steps.
+    pub stops: u64,
+    /// Quanta counted from the period's origin.
+    pub quantum_index: u64,
+    /// The current quantum and when it was set.
+    pub quantum: Period,
+    /// Level of detail.
+    pub detail: Detail,
+    /// Pose of each body, by slot.
+    pub pose: Vec<Pose2>,
+    /// Velocity of each body in its own frame, by slot.
+    pub twist: Vec<Twist2>,
+    /// What each body did in the last stretch, in its own frame, by slot.
+    pub moved: Vec<Twist2>,
+    /// Halted bodies, by slot.
+    pub halted: Vec<bool>,
+    /// Numbers of parts and controllers, by type.
+    pub types: Vec<TypeColumns>,
+    /// Contacts of the last stretch and those that persist, by slot, then by the other's uid.
+    pub touches: Vec<Touch>,
+    /// Events to come.
+    pub queue: EventQueue,
+    /// Counters.
+    pub accounts: Accounts,
+    /// Assertions, by number.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl State {
+    /// The state at the start: bodies at rest where the scenario put them, every column at its
+    /// initial value.
+    #[must_use]
+    pub fn new(model: &Model, poses: Vec<Pose2>) -> State {
+        let n = poses.len();
+        let repeat = |row: &[f64], times: usize| row.repeat(times);
+        let types = model
+            .types
+            .iter()
+            .map(|ty| TypeColumns {
+                parts: ty
+                    .parts
+                    .iter()
+                    .map(|part| PartColumns {
+                        readings: vec![0.0; part.layout.reading_width() * ty.slots.len()],
+                        commands: vec![0.0; part.layout.command_width() * ty.slots.len()],
+                        state: repeat(&part.layout.state, ty.slots.len()),
+                    })
+                    .collect(),
+                controllers: ty.controllers.iter().map(|c| repeat(&c.state, ty.slots.len())).collect(),
+            })
+            .collect();
+        State {
+            now: Time::ZERO,
+            stops: 0,
+            quantum_index: 0,
+            quantum: Period::new(model.run.quantum),
+            detail: model.run.detail,
+            pose: poses,
+            twist: vec![Twist2::REST; n],
+            moved: vec![Twist2::REST; n],
+            halted: vec![false; n],
+            types,
+            touches: Vec::new(),
+            queue: EventQueue::default(),
+            accounts: Accounts::default(),
+            verdicts: vec![Verdict::default(); model.asserts.len()],
+        }
+    }
+
+    /// Whether this state has the shape that `model` needs: sizes of all columns.
+    #[must_use]
+    pub fn fits(&self, model: &Model) -> bool {
+        let n = model.len();
+        let bodies = [self.pose.len(), self.twist.len(), self.moved.len(), self.halted.len()];
+        bodies.iter().all(|&len| len == n)
+            && self.types.len() == model.types.len()
+            && self.verdicts.len() == model.asserts.len()
+            && self.touches.iter().all(|t| (t.slot as usize) < n)
+            && self.types.iter().zip(&model.types).all(|(columns, ty)| {
+                let robots = ty.slots.len();
+                columns.parts.len() == ty.parts.len()
+                    && columns.controllers.len() == ty.controllers.len()
+                    && columns.parts.iter().zip(&ty.parts).all(|(c, p)| {
+                        c.readings.len() == p.layout.reading_width() * robots
+                            && c.commands.len() == p.layout.command_width() * robots
+                            && c.state.len() == p.layout.state.len() * robots
+                    })
+                    && columns.controllers.iter().zip(&ty.controllers).all(|(c, m)| c.len() == m.state.len() * robots)
+            })
+    }
+
+    /// Whether a part reports something new at this stop: actuators always, sensors when due.
+    #[must_use]
+    pub(crate) fn is_due(&self, kind: &PartKind) -> bool {
+        match kind {
+            PartKind::Sensor(_, Some(period)) => {
+                let ticks = Period::new(*period);
+                // Due when a tick has come since the previous stop (or at the very start).
+                let before = if self.stops == 0 { 0 } else { ticks.ticks_by(self.previous_stop()) };
+                ticks.ticks_by(self.now) > before
+            }
+            _ => true,
+        }
+    }
+
+    fn previous_stop(&self) -> Time {
+        // A change of quantum restarts the period at its own origin, which was a stop.
+        if self.quantum_index == 0 { Time(self.now.0 - 1) } else { self.quantum.tick(self.quantum_index - 1) }
+    }
+}

@@ -1,0 +1,211 @@
+//! One stretch of simulated time, from start to finish.
+//!
+//! In: the committed [`State`], the compiled [`Model`], and the journal of what came from outside.
+//! Out: the next committed state, and a [`Frame`] for displays, recorders and referees.
+//!
+//! Only `commit` changes the state. Every phase is an indexed map over robots, so neither the number
+//! of threads nor the order of the scenario file can change a result.
+
+use crate::act::{Intents, act};
+use crate::commit::commit;
+use crate::groups::{ContactEvent, Grouping};
+use crate::journal::{InputKind, Journal};
+use crate::model::Model;
+use crate::parallel::Pool;
+use crate::queue::Event;
+use crate::resolve::{Outcome, resolve};
+use crate::sense::sense;
+use crate::state::{State, TypeColumns};
+use crate::think::think;
+use swarmyard_base::{Period, Rot2, Time, Uid};
+use swarmyard_part_api::{Bodies, BodyGrid, Detail};
+
+/// Advances the run by one step, or says which robots it waits for.
+///
+/// When it waits, nothing has changed: ask again after their commands (or a decision to skip them)
+/// have entered the journal.
+pub fn step(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Scratch, pool: &Pool) -> Step {
+    let inputs = admit(model, state, journal);
+    let bound = next_stop(&inputs);
+    scratch.look(model, state);
+    sense(model, state, &inputs, scratch, pool);
+    if let Some(waiting) = think(model, state, &inputs, scratch, pool) {
+        return Step::Blocked(waiting);
+    }
+    act(model, state, &inputs, scratch, pool);
+    resolve(model, state, &inputs, scratch, pool);
+    Step::Done(commit(model, state, &inputs, bound, scratch, pool))
+}
+
+/// What came of one step.
+#[derive(Debug)]
+pub enum Step {
+    /// It was committed.
+    Done(Frame),
+    /// It waits for the commands of these robots; the state is as before.
+    Blocked(Vec<Uid>),
+}
+
+/// What displays, recorders and referees learn about a committed step, beside the state itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// Now.
+    pub now: Time,
+    /// Steps committed so far.
+    pub stops: u64,
+    /// Hash of bodies, channels, queue and accounts.
+    pub hash: u64,
+    /// What happened, in a fixed order.
+    pub events: Vec<RunEvent>,
+}
+
+/// Something worth telling a person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunEvent {
+    /// Two things touched.
+    Contact(ContactEvent),
+    /// A robot was halted because a command or its motion was not a finite number.
+    NotFinite {
+        /// The robot.
+        robot: Uid,
+        /// What was not finite.
+        what: &'static str,
+    },
+    /// A body exceeded the impact limit and was stopped for the rest of the quantum.
+    ImpactLimit(Uid),
+    /// An assertion that must always hold does not, for the first time. The number is its place.
+    AssertFailed(usize),
+}
+
+/// What entered at this stop, resolved against the model.
+pub(crate) struct Admitted {
+    pub(crate) quantum: Period,
+    pub(crate) quantum_index: u64,
+    pub(crate) detail: Detail,
+    /// (slot, part, first number, numbers)
+    pub(crate) commands: Vec<(usize, usize, usize, Vec<f64>)>,
+    pub(crate) halts: Vec<(usize, bool)>,
+    pub(crate) skipped: Vec<usize>,
+    pub(crate) count: u64,
+}
+
+impl Admitted {
+    /// Length of the coming quantum in seconds.
+    pub(crate) fn quantum_s(&self) -> f64 {
+        self.quantum.length.value()
+    }
+}
+
+/// Reads the journal for this stop: settings and commands that come from outside.
+///
+/// Entries that name no robot or part of this model are passed over here; whoever writes the
+/// journal checks them first and tells the person.
+fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
+    let mut admitted = Admitted {
+        quantum: state.quantum,
+        quantum_index: state.quantum_index,
+        detail: state.detail,
+        commands: Vec::new(),
+        halts: Vec::new(),
+        skipped: Vec::new(),
+        count: 0,
+    };
+    for (key, event) in state.queue.due(state.now) {
+        let Event::Command { part, first, values } = event;
+        if let Some(slot) = model.slot_of(key.low) {
+            admitted.commands.push((slot, *part as usize, *first as usize, values.clone()));
+        }
+    }
+    for input in journal.at(state.stops) {
+        admitted.count += 1;
+        match &input.kind {
+            InputKind::Command { robot, part, first, values } => {
+                if let Some(slot) = model.slot_of(*robot) {
+                    admitted.commands.push((slot, *part as usize, *first as usize, values.clone()));
+                }
+            }
+            InputKind::Quantum(length) => {
+                admitted.quantum = Period { origin: state.now, length: *length };
+                admitted.quantum_index = 0;
+            }
+            InputKind::Detail(detail) => admitted.detail = *detail,
+            InputKind::Halt(robot, halt) => admitted.halts.extend(model.slot_of(*robot).map(|s| (s, *halt))),
+            InputKind::Skip(robot) => admitted.skipped.extend(model.slot_of(*robot)),
+        }
+    }
+    admitted
+}
+
+/// The latest moment this step may reach: the end of the quantum. Events that fall inside a quantum
+/// are admitted at its end.
+fn next_stop(inputs: &Admitted) -> Time {
+    inputs.quantum.tick(inputs.quantum_index + 1)
+}
+
+/// Buffers and derived data. Nothing here outlives a step in meaning: after a restore an empty one
+/// does as well.
+#[derive(Default)]
+pub struct Scratch {
+    /// Cosine and sine of every heading.
+    pub(crate) rot: Vec<Rot2>,
+    /// Which stop `rot` belongs to.
+    rot_of: Option<(u64, usize)>,
+    /// Bodies by place.
+    pub(crate) grid: BodyGrid,
+    /// Columns being filled; `commit` swaps them with the state's.
+    pub(crate) next: Vec<TypeColumns>,
+    /// Events of the step so far.
+    pub(crate) events: Vec<RunEvent>,
+    /// What bodies intend.
+    pub(crate) intents: Intents,
+    /// What came of it.
+    pub(crate) outcome: Outcome,
+    /// How contact groups are formed.
+    pub(crate) grouping: Grouping,
+}
+
+impl Scratch {
+    /// Buffers that group contacts in another way than the cheapest; no result may depend on it.
+    #[must_use]
+    pub fn with_grouping(grouping: Grouping) -> Scratch {
+        Scratch { grouping, ..Scratch::default() }
+    }
+
+    /// Forgets what belongs to another state: call after the state was replaced.
+    pub fn forget(&mut self) {
+        self.rot_of = None;
+    }
+
+    /// Prepares for a step from the committed state.
+    fn look(&mut self, model: &Model, state: &State) {
+        if self.rot_of != Some((state.stops, state.pose.len())) {
+            self.rot.clear();
+            self.rot.extend(state.pose.iter().map(|p| p.rot()));
+            self.rot_of = Some((state.stops, state.pose.len()));
+        }
+        if self.next.len() != state.types.len() {
+            self.next = state.types.clone();
+        }
+        self.grid.rebuild(&state.pose, |slot| model.outline(slot).reach());
+        self.events.clear();
+    }
+
+    /// Says that `rot` now belongs to the newly committed stop.
+    pub(crate) fn committed(&mut self, stops: u64, bodies: usize) {
+        self.rot_of = Some((stops, bodies));
+    }
+}
+
+/// The bodies' columns, borrowed from where they live.
+pub(crate) fn bodies<'a>(model: &'a Model, state: &'a State, rot: &'a [Rot2]) -> Bodies<'a> {
+    Bodies {
+        uid: &model.uids,
+        pose: &state.pose,
+        rot,
+        twist: &state.twist,
+        moved: &state.moved,
+        outline: &model.outline_of,
+        kind: &model.kinds,
+        heights: &model.heights,
+    }
+}
