@@ -32,6 +32,6 @@ pub use model::{
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
 pub use referee::{Assertion, Holds};
-pub use snapshot::{SnapshotError, restore, snapshot};
+pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};

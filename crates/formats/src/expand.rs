@@ -322,6 +322,7 @@ impl Expander<'_, '_> {
             if let Some(first) = names.insert(inner.prefix.to_string(), table.span) {
                 let d = duplicate(self.context, inner.prefix.trim_end_matches('.'), name_span(&table), first);
                 self.context.report(d);
+                continue;
             }
             self.instantiate(template, &given, scope, &inner, table.span);
             if self.nodes_left == 0 || self.context.is_full() {

@@ -8,7 +8,8 @@ use crate::Context;
 use crate::tree::{Data, Key, Tree, parse, shortened};
 use swarmyard_base::{Diagnostic, SourceId, Span};
 
-const IMPLIED: [&str; 3] = ["run", "world", "record"];
+/// Sections that every scenario has, written or not.
+pub(crate) const IMPLIED: [&str; 3] = ["run", "world", "record"];
 
 /// Puts the overrides into the tree.
 pub(crate) fn apply(context: &mut Context<'_>, mut tree: Tree, overrides: &[(String, String)]) -> Tree {
@@ -59,23 +60,36 @@ fn apply_one(root: &mut Tree, source: SourceId, path: &str, value: &str) -> Resu
 }
 
 /// One step into the tree: a key of a table, or the name or number of a list's element.
-pub(crate) fn step<'t>(tree: &'t mut Tree, name: &str) -> Result<&'t mut Tree, Diagnostic> {
-    let names: Vec<String> = match &tree.data {
-        Data::Table(entries) => entries.iter().map(|(k, _)| k.text.clone()).collect(),
-        Data::Array(items) => items.iter().map(|t| name_of(t).to_owned()).collect(),
-        _ => Vec::new(),
-    };
-    let is_list = matches!(tree.data, Data::Array(_));
-    let by_number = || name.parse::<usize>().ok().filter(|&k| is_list && k < names.len());
-    let Some(at) = names.iter().position(|n| n == name).or_else(by_number) else {
-        let valid: Vec<&str> = names.iter().map(String::as_str).filter(|n| !n.is_empty()).take(1000).collect();
-        return Err(no_such(name, &valid));
-    };
+pub(crate) fn find<'t>(tree: &'t Tree, name: &str) -> Result<&'t Tree, Diagnostic> {
+    let at = position(tree, name)?;
+    match &tree.data {
+        Data::Table(entries) => Ok(&entries[at].1),
+        Data::Array(items) => Ok(&items[at]),
+        _ => Err(no_such(name, &[])),
+    }
+}
+
+fn step<'t>(tree: &'t mut Tree, name: &str) -> Result<&'t mut Tree, Diagnostic> {
+    let at = position(tree, name)?;
     match &mut tree.data {
         Data::Table(entries) => Ok(&mut entries[at].1),
         Data::Array(items) => Ok(&mut items[at]),
         _ => Err(no_such(name, &[])),
     }
+}
+
+fn position(tree: &Tree, name: &str) -> Result<usize, Diagnostic> {
+    let names: Vec<&str> = match &tree.data {
+        Data::Table(entries) => entries.iter().map(|(k, _)| k.text.as_str()).collect(),
+        Data::Array(items) => items.iter().map(name_of).collect(),
+        _ => Vec::new(),
+    };
+    let is_list = matches!(tree.data, Data::Array(_));
+    let by_number = || name.parse::<usize>().ok().filter(|&k| is_list && k < names.len());
+    names.iter().position(|n| *n == name).or_else(by_number).ok_or_else(|| {
+        let valid: Vec<&str> = names.iter().copied().filter(|n| !n.is_empty()).take(1000).collect();
+        no_such(name, &valid)
+    })
 }
 
 fn name_of(tree: &Tree) -> &str {
@@ -117,6 +131,7 @@ fn place_all(tree: &mut Tree, span: Span) {
     }
 }
 
-fn offset(bytes: usize) -> u32 {
+/// A place in a text, as spans count.
+pub(crate) fn offset(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

@@ -32,6 +32,8 @@ pub struct Layout {
     pub channels: Vec<Channel>,
     /// Initial row of its private state. Its length is the width of the state column.
     pub state: Vec<f64>,
+    /// For evenly spaced rays: bearing of the first and step to the next, in the body's frame.
+    pub bearings: Option<(f64, f64)>,
 }
 
 impl Layout {

@@ -1,1 +1,38 @@
-//! x
+//! The standard parts and the built-in controllers. One part, one file.
+//!
+//! Adding one: a file with its sheet, its model and its tests, and one line in [`register`].
+
+mod bumper;
+mod cruise;
+mod diff_drive;
+mod diffusion;
+mod drift;
+mod expand_swarm;
+mod external;
+mod odometer;
+mod range_rays;
+mod wander;
+
+use swarmyard_part_api::Registry;
+
+/// Registers every standard part and controller.
+pub fn register(registry: &mut Registry) {
+    registry.add(bumper::class());
+    registry.add(cruise::class());
+    registry.add(diff_drive::class());
+    registry.add(diffusion::class());
+    registry.add(drift::class());
+    registry.add(expand_swarm::class());
+    registry.add(external::class());
+    registry.add(odometer::class());
+    registry.add(range_rays::class());
+    registry.add(wander::class());
+}
+
+/// The registry with everything this crate has.
+#[must_use]
+pub fn standard_registry() -> Registry {
+    let mut registry = Registry::new();
+    register(&mut registry);
+    registry
+}

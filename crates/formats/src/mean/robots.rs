@@ -15,6 +15,7 @@ use std::sync::Arc;
 use swarmyard_base::chance::{DEFAULT_SEED, Draw, Purpose};
 use swarmyard_base::path::{MAX_NAME, natural_cmp};
 use swarmyard_base::{Diagnostic, Pose2, Rot2, Span, Time, Uid, Vec2, math};
+use swarmyard_part_api::ParamType;
 use swarmyard_scene::{Node, Params};
 
 /// Random tries per robot before we say that there is no room.
@@ -103,7 +104,9 @@ fn read_batch(m: &mut Meaning<'_, '_>, piece: &Piece, start: usize) -> Option<Ba
         }
         None => (None, 0.0),
     };
-    let n = count.map_or(1, |c| usize::try_from(c).unwrap_or(0));
+    // A count that the sheet refuses was reported; it makes no robots.
+    let allowed = |c: &i64| !matches!(sheet.find("count").map(|p| p.ty), Some(ParamType::Int { min, max }) if *c < min || *c > max);
+    let n = count.map_or(1, |c| usize::try_from(c).ok().filter(|_| allowed(&c)).unwrap_or(0));
     let name_span = table.get("name").map_or(table.span, |t| t.span);
     if count.is_some() && base.len() + n.to_string().len() > MAX_NAME {
         let what = format!("with its number the name is longer than `{MAX_NAME}`: `{base}{n}`");

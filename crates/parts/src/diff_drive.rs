@@ -1,0 +1,115 @@
+//! Two driven wheels side by side: the exact arc of their speeds, every quantum.
+
+use swarmyard_base::chance::{Draw, Purpose};
+use swarmyard_base::math::approach;
+use swarmyard_base::units::Unit;
+use swarmyard_base::{Diagnostic, Twist2};
+use swarmyard_part_api::{
+    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, Segment, Sheet, TypeLayout,
+};
+use swarmyard_scene::Params;
+
+/// Distance between the wheels when a scenario names none, in metres.
+pub(crate) const DEFAULT_BASE_M: f64 = 0.2;
+
+/// The class.
+#[must_use]
+pub(crate) fn class() -> Class {
+    Class { sheet: sheet(), build: Some(build) }
+}
+
+fn sheet() -> Sheet {
+    const FAST: (f64, f64) = (f64::MIN, f64::MAX);
+    Sheet::new("diff-drive", Kind::Actuator, "Two driven wheels side by side. Wheel speeds change at the start of a quantum and then stay, so the motion is an exact arc.")
+        .param(Param::number("base", Unit::Metre, "Distance between the wheels.").within(1e-4, 1.0e3).or_num(DEFAULT_BASE_M))
+        .param(Param::number("max_speed", Unit::MetrePerSecond, "Greatest wheel speed; commands beyond it are cut.").within(0.0, 1.0e4).or_num(1.0))
+        .param(Param::number("acceleration", Unit::MetrePerSecond2, "Greatest change of a wheel's speed per second. Unlimited when left out.").within(0.0, 1.0e6))
+        .param(Param::number("grip", Unit::None, "Friction of the wheels on the floor: limits how fast the drive gets its robot back on course after an impact, and sideways sliding. Unlimited when left out.").within(0.0, 100.0))
+        .param(Param::number("slip", Unit::None, "Standard deviation of wheel slip, as a share of the wheel's speed, drawn per wheel and quantum.").within(0.0, 1.0).or_num(0.0))
+        .channel(Channel::command("left", 1, Unit::MetrePerSecond, FAST, "Wanted speed of the left wheel."))
+        .channel(Channel::command("right", 1, Unit::MetrePerSecond, FAST, "Wanted speed of the right wheel."))
+        .channel(Channel::reading("left_speed", 1, Unit::MetrePerSecond, FAST, "Speed of the left wheel."))
+        .channel(Channel::reading("right_speed", 1, Unit::MetrePerSecond, FAST, "Speed of the right wheel."))
+        .channel(Channel::reading("left_slip", 1, Unit::None, (-1.0, 1.0), "Slip of the left wheel in this quantum."))
+        .channel(Channel::reading("right_slip", 1, Unit::None, (-1.0, 1.0), "Slip of the right wheel in this quantum."))
+        .level("full", "Limits of speed, acceleration and grip; slip.")
+        .level("coarse", "Limit of speed only.")
+        .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = \"16cm\"\nacceleration = \"0.5m/s2\"\nslip = \"2%\"")
+}
+
+fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
+    Ok(Built::Actuator(Box::new(DiffDrive {
+        base: p.num("base"),
+        max_speed: p.num("max_speed"),
+        acceleration: p.num_or_none("acceleration").unwrap_or(f64::INFINITY),
+        grip: p.num_or_none("grip").unwrap_or(f64::INFINITY),
+        slip: p.num("slip"),
+    })))
+}
+
+struct DiffDrive {
+    base: f64,
+    max_speed: f64,
+    acceleration: f64,
+    grip: f64,
+    slip: f64,
+}
+
+/// Places in the private state: the wheels' own speeds, and the motion that was issued for them.
+const WHEEL: usize = 0;
+const ISSUED: usize = 2;
+
+impl DiffDrive {
+    /// How much a wheel's speed may change in one quantum.
+    fn most_change(&self, view: &ActView<'_>) -> (f64, f64) {
+        if view.detail == Detail::Coarse {
+            return (f64::INFINITY, f64::INFINITY);
+        }
+        // Without a limit, zero gravity must not make one: ∞ · 0 is not a number.
+        let grip = if self.grip.is_finite() { self.grip * view.gravity } else { f64::INFINITY };
+        (self.acceleration.min(grip) * view.quantum_s, grip * view.quantum_s)
+    }
+}
+
+impl Actuator for DiffDrive {
+    fn layout(&self) -> Layout {
+        Layout { channels: sheet().channels, state: vec![0.0; 4], bearings: None }
+    }
+
+    fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
+        let (change, slide_change) = self.most_change(view);
+        let noisy = self.slip > 0.0 && view.detail == Detail::Full;
+        for row in 0..rows.segments.len() {
+            let slot = rows.first_slot + row;
+            let twist = view.bodies.twist[slot];
+            let state = rows.state.row(row);
+            // Undisturbed, the wheels turn as they did; after an impact they turn as the floor
+            // passes under them.
+            let undisturbed = twist.forward == state[ISSUED] && twist.spin == state[ISSUED + 1];
+            let wheels = if undisturbed {
+                [state[WHEEL], state[WHEEL + 1]]
+            } else {
+                let swing = twist.spin * self.base / 2.0;
+                [twist.forward - swing, twist.forward + swing]
+            };
+            let command = rows.commands.row(row);
+            let wanted = |k: usize| command[k].clamp(-self.max_speed, self.max_speed);
+            let left = approach(wheels[0], wanted(0), change);
+            let right = approach(wheels[1], wanted(1), change);
+            let mut slip = [0.0, 0.0];
+            if noisy {
+                let draw = Draw::at(view.seed, view.bodies.uid[slot], Purpose::WheelSlip, view.now, 0);
+                slip = [0_u32, 1].map(|k| (self.slip * draw.normal(k)).clamp(-1.0, 1.0));
+            }
+            let (ground_left, ground_right) = (left * (1.0 + slip[0]), right * (1.0 + slip[1]));
+            let motion = Twist2 {
+                forward: (ground_left + ground_right) / 2.0,
+                left: approach(twist.left, 0.0, slide_change),
+                spin: (ground_right - ground_left) / self.base,
+            };
+            rows.out.row(row).copy_from_slice(&[left, right, slip[0], slip[1]]);
+            rows.next_state.row(row).copy_from_slice(&[left, right, motion.forward, motion.spin]);
+            rows.segments[row] = Segment::arc(0.0, view.bodies.pose[slot], view.bodies.rot[slot], motion);
+        }
+    }
+}

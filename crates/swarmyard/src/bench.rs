@@ -1,0 +1,112 @@
+//! The benchmark worlds, exactly as the field's comparisons define them.
+//!
+//! Common layout: ⌈√N⌉ columns of cells of side s; robot k in cell (k mod columns, k div columns),
+//! at its centre plus a jitter of ±0.2 s in x and y, heading uniform, all from one linear
+//! congruential generator; four walls at ±(columns·s/2 + 0.5) m; steps of 0.1 s; no noise.
+
+use std::fmt::Write as _;
+use swarmyard_base::Pose2;
+use swarmyard_scene::Scene;
+
+/// A benchmark world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// Squares of 0.1 m with 12 rays of 2 m that spread out (Stage's swarm benchmark).
+    Swarm12,
+    /// The same with discs of the same area, to show what the square costs.
+    Swarm12Disc,
+    /// Discs with 24 proximity rays of 0.1 m that diffuse (ARGoS's diffusion experiment).
+    Prox24,
+    /// Eight-cornered robots with a laser of 180 rays of 8 m that wander (Stage).
+    Laser180,
+}
+
+impl World {
+    /// All worlds with their names.
+    pub const ALL: [(&'static str, World); 4] = [
+        ("swarm12", World::Swarm12),
+        ("swarm12-disc", World::Swarm12Disc),
+        ("prox24", World::Prox24),
+        ("laser180", World::Laser180),
+    ];
+
+    /// Side of a cell in metres.
+    fn spacing(self) -> f64 {
+        if self == World::Laser180 { 2.0 } else { 1.0 }
+    }
+
+    fn body(self) -> &'static str {
+        match self {
+            World::Swarm12 => "size = [0.1, 0.1]",
+            World::Swarm12Disc => "radius = 0.05641895835477563",
+            World::Prox24 => "radius = 0.085",
+            World::Laser180 => {
+                "polygon = [[-0.22, -0.11], [-0.14, -0.19], [0.14, -0.19], [0.22, -0.11], [0.22, 0.11], [0.14, 0.19], [-0.14, 0.19], [-0.22, 0.11]]"
+            }
+        }
+    }
+
+    fn parts(self) -> &'static str {
+        match self {
+            World::Swarm12 | World::Swarm12Disc => {
+                "rays = 12\nrange = 2\n[type.bot.controller]\nclass = \"expand-swarm\"\nbase = 0.2\n"
+            }
+            World::Prox24 => "rays = 24\nstart = 0.085\nrange = 0.1\n[type.bot.controller]\nclass = \"diffusion\"\n",
+            World::Laser180 => {
+                "rays = 180\nspread = \"180deg\"\nrange = 8\n[type.bot.controller]\nclass = \"wander\"\nbase = 0.2\nclearance = 0.5\nsway = 0\n"
+            }
+        }
+    }
+
+    /// The scenario without its robots, as a person would write it.
+    #[must_use]
+    pub fn scenario(self, robots: usize) -> String {
+        let half = columns(robots) as f64 * self.spacing() / 2.0 + 0.5;
+        let mut text = String::from("format = 1\n[run]\nquantum = \"100ms\"\nduration = \"1h\"\n");
+        let _ = write!(
+            text,
+            "[world]\nmin = [-{half}, -{half}]\nmax = [{half}, {half}]\n[type.bot]\n{}\n\
+             [[type.bot.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = 0.2\nmax_speed = 1\n\
+             [[type.bot.part]]\nname = \"rays\"\nclass = \"range-rays\"\n{}\
+             [[robot]]\nname = \"r\"\ntype = \"bot\"\ncount = {robots}\nlayout = {{ class = \"grid\", spacing = {} }}\n",
+            self.body(),
+            self.parts(),
+            self.spacing(),
+        );
+        text
+    }
+
+    /// Puts the robots of a loaded scenario where the benchmark has them.
+    pub fn place(self, scene: &mut Scene) {
+        let Some(robots) = scene.root.children.iter_mut().find(|c| c.name == "robots") else { return };
+        let n = columns(robots.children.len());
+        let s = self.spacing();
+        let mut draw = lcg();
+        for (k, robot) in robots.children.iter_mut().enumerate() {
+            let centre = |cell: usize| (cell as f64 + 0.5) * s - n as f64 * s / 2.0;
+            let (jx, jy, h) = (draw(), draw(), draw());
+            robot.pose = Pose2::new(
+                centre(k % n) + (jx - 0.5) * 0.4 * s,
+                centre(k / n) + (jy - 0.5) * 0.4 * s,
+                (h - 0.5) * 2.0 * std::f64::consts::PI,
+            );
+        }
+    }
+}
+
+fn columns(robots: usize) -> usize {
+    let mut n = (robots as f64).sqrt() as usize;
+    while n * n < robots {
+        n += 1;
+    }
+    n.max(1)
+}
+
+/// x ← x·6364136223846793005 + 1442695040888963407 mod 2⁶⁴, start 12345, value (x >> 11)/2⁵³.
+fn lcg() -> impl FnMut() -> f64 {
+    let mut x = 12345_u64;
+    move || {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

@@ -1,0 +1,358 @@
+//! A run in the hand of a program.
+
+use std::path::Path;
+use std::sync::Arc;
+use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
+use swarmyard_engine::{
+    Compiled, Frame, Grouping, InputKind, Journal, Model, Pool, Scratch, SnapshotError, State, Step, compile, full_hash,
+    restore, snapshot, step, step_hash,
+};
+use swarmyard_formats::{Loader, NoFiles};
+use swarmyard_part_api::{Detail, Registry};
+use swarmyard_scene::Scene;
+
+/// How a world is loaded.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `key=value` pairs laid over the scenario, as `--set` does.
+    pub overrides: Vec<(String, String)>,
+    /// Threads; never changes a result.
+    pub threads: usize,
+    /// How contacts are grouped; never changes a result.
+    pub grouping: Grouping,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { overrides: Vec::new(), threads: 1, grouping: Grouping::Smallest }
+    }
+}
+
+/// Why something could not be done. The run is as it was before.
+#[derive(Debug)]
+pub enum Error {
+    /// The scenario has problems: all of them, and the texts they point into.
+    Scenario(Sources, Diagnostics),
+    /// The step waits for the commands of these robots.
+    Blocked(Vec<String>),
+    /// A path or channel does not exist, or a value does not fit.
+    Wrong(Diagnostic),
+    /// A snapshot cannot be opened.
+    Snapshot(SnapshotError),
+    /// The system refused something.
+    System(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Scenario(sources, problems) => {
+                let all: Vec<String> = problems.0.iter().map(|d| sources.render(d)).collect();
+                f.write_str(&all.join("\n"))
+            }
+            Error::Blocked(robots) => write!(f, "waiting for {}", robots.join(", ")),
+            Error::Wrong(d) => f.write_str(&Sources::default().render(d)),
+            Error::Snapshot(e) => e.fmt(f),
+            Error::System(e) => f.write_str(e),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Reads files next to the scenario, and nowhere else.
+struct Folder<'a>(&'a Path);
+
+impl Loader for Folder<'_> {
+    fn load(&self, name: &str) -> Result<String, String> {
+        std::fs::read_to_string(self.0.join(name)).map_err(|e| e.to_string())
+    }
+}
+
+/// A loaded world and where it has got to.
+pub struct Sim {
+    model: Arc<Model>,
+    state: State,
+    journal: Journal,
+    scratch: Scratch,
+    pool: Pool,
+    grouping: Grouping,
+    warnings: Diagnostics,
+}
+
+impl Sim {
+    /// Loads a scenario file.
+    ///
+    /// # Errors
+    /// All problems of the scenario at once, or why the file cannot be read.
+    pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Sim, Error> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            Error::Wrong(Diagnostic::error("no-file", format!("cannot read `{name}`: {e}")))
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Sim::read(&name, &text, &Folder(folder), &swarmyard_parts::standard_registry(), options)
+    }
+
+    /// Loads a scenario from text, without includes.
+    ///
+    /// # Errors
+    /// All problems of the scenario at once.
+    pub fn from_text(text: &str) -> Result<Sim, Error> {
+        Sim::from_text_with(text, &Options::default())
+    }
+
+    /// Loads a scenario from text, without includes, with options.
+    ///
+    /// # Errors
+    /// All problems of the scenario at once.
+    pub fn from_text_with(text: &str, options: &Options) -> Result<Sim, Error> {
+        Sim::read("scenario", text, &NoFiles, &swarmyard_parts::standard_registry(), options)
+    }
+
+    /// Loads a scenario from text, with your own way to find includes and your own parts.
+    ///
+    /// # Errors
+    /// All problems of the scenario at once.
+    pub fn read(
+        name: &str,
+        text: &str,
+        loader: &dyn Loader,
+        registry: &Registry,
+        options: &Options,
+    ) -> Result<Sim, Error> {
+        let loaded = swarmyard_formats::read(name, text, &options.overrides, loader, registry)
+            .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
+        let mut sim = Sim::from_scene(&loaded.scene, registry, options)?;
+        sim.warnings = loaded.warnings;
+        Ok(sim)
+    }
+
+    /// Compiles a scene that a program has built.
+    ///
+    /// # Errors
+    /// All problems of the scene at once.
+    pub fn from_scene(scene: &Scene, registry: &Registry, options: &Options) -> Result<Sim, Error> {
+        let Compiled { model, state } =
+            compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
+        Ok(Sim {
+            model: Arc::new(model),
+            state,
+            journal: Journal::default(),
+            scratch: Scratch::with_grouping(options.grouping),
+            pool: Pool::new(options.threads).map_err(Error::System)?,
+            grouping: options.grouping,
+            warnings: Diagnostics::default(),
+        })
+    }
+
+    /// Takes one step: to the end of the quantum.
+    ///
+    /// # Errors
+    /// When it waits for the commands of robots; nothing has changed then.
+    pub fn step(&mut self) -> Result<Frame, Error> {
+        match step(&self.model, &mut self.state, &self.journal, &mut self.scratch, &self.pool) {
+            Step::Done(frame) => Ok(frame),
+            Step::Blocked(robots) => {
+                let path = |uid: &Uid| self.model.path_of(*uid).unwrap_or("?").to_owned();
+                Err(Error::Blocked(robots.iter().map(path).collect()))
+            }
+        }
+    }
+
+    /// Steps until `seconds` of simulated time have passed since the start.
+    ///
+    /// # Errors
+    /// When a step waits for the commands of robots.
+    pub fn run_until(&mut self, seconds: f64) -> Result<(), Error> {
+        let end = Time::from_seconds(seconds);
+        while self.state.now < end {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the scenario's duration has passed.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.state.now >= self.model.run.duration
+    }
+
+    /// What is fixed.
+    #[must_use]
+    pub fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// What changes.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What came from outside so far.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Things worth knowing about the scenario that are no errors.
+    #[must_use]
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    /// Replays a journal instead of taking inputs: only before the first step.
+    ///
+    /// # Errors
+    /// When the run has begun.
+    pub fn set_journal(&mut self, journal: Journal) -> Result<(), Error> {
+        if self.state.stops > 0 || !self.journal.all().is_empty() {
+            return Err(Error::System("a journal can be given only before the first step".into()));
+        }
+        self.journal = journal;
+        Ok(())
+    }
+
+    /// Simulated time now.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.state.now
+    }
+
+    /// Pose of a robot or moving obstacle, by path.
+    #[must_use]
+    pub fn pose(&self, path: &str) -> Option<Pose2> {
+        self.model.slot_of_path(path).map(|slot| self.state.pose[slot])
+    }
+
+    /// Velocity of a robot or moving obstacle in its own frame, by path.
+    #[must_use]
+    pub fn twist(&self, path: &str) -> Option<Twist2> {
+        self.model.slot_of_path(path).map(|slot| self.state.twist[slot])
+    }
+
+    /// A channel of a part, such as `("/robots/r1/rays", "range")`.
+    #[must_use]
+    pub fn channel(&self, part: &str, channel: &str) -> Option<&[f64]> {
+        let (slot, t, p) = self.part(part).ok()?;
+        let layout = &self.model.types[t].parts[p].layout;
+        let (first, len) = layout.place(channel)?;
+        let columns = &self.state.types[t].parts[p];
+        let command = layout.channels.iter().any(|c| c.name == channel && c.command);
+        let (data, width) = if command {
+            (&columns.commands, layout.command_width())
+        } else {
+            (&columns.readings, layout.reading_width())
+        };
+        let row = (slot - self.model.types[t].slots.start) * width + first;
+        data.get(row..row + len)
+    }
+
+    /// Sets a command channel from the next step on. It enters the journal.
+    ///
+    /// # Errors
+    /// When there is no such part or channel, or the numbers do not fit.
+    pub fn command(&mut self, part: &str, channel: &str, values: &[f64]) -> Result<(), Error> {
+        let (slot, t, p) = self.part(part)?;
+        let layout = &self.model.types[t].parts[p].layout;
+        let commands = layout.channels.iter().filter(|c| c.command).map(|c| c.name);
+        let place = layout.place(channel).filter(|_| commands.clone().any(|c| c == channel));
+        let Some((first, len)) = place else {
+            let what = format!("`{part}` has no command channel `{channel}`");
+            return Err(Error::Wrong(Diagnostic::error("unknown-channel", what).suggest(channel, commands)));
+        };
+        if values.len() != len {
+            let what = format!("channel `{channel}` takes {len} numbers, got `{}`", values.len());
+            return Err(Error::Wrong(Diagnostic::error("wrong-length", what).on(part)));
+        }
+        let kind = InputKind::Command {
+            robot: self.model.uids[slot],
+            part: p as u32,
+            first: first as u32,
+            values: values.to_vec(),
+        };
+        self.journal.push(self.state.stops, kind);
+        Ok(())
+    }
+
+    /// Goes on without a robot's commands once, although its controller waits for them.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn skip(&mut self, path: &str) -> Result<(), Error> {
+        let slot = self.slot(path)?;
+        self.journal.push(self.state.stops, InputKind::Skip(self.model.uids[slot]));
+        Ok(())
+    }
+
+    /// Halts a robot, or lets it go on.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn halt(&mut self, path: &str, halt: bool) -> Result<(), Error> {
+        let slot = self.slot(path)?;
+        self.journal.push(self.state.stops, InputKind::Halt(self.model.uids[slot], halt));
+        Ok(())
+    }
+
+    /// Changes the length of the quantum from the next step on.
+    pub fn set_quantum(&mut self, quantum: Ratio) {
+        self.journal.push(self.state.stops, InputKind::Quantum(quantum));
+    }
+
+    /// Changes the level of detail from the next step on.
+    pub fn set_detail(&mut self, detail: Detail) {
+        self.journal.push(self.state.stops, InputKind::Detail(detail));
+    }
+
+    /// Hash of bodies, channels, queue and accounts.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        step_hash(&self.model, &self.state)
+    }
+
+    /// Hash of everything, memories of controllers included.
+    #[must_use]
+    pub fn full_hash(&self) -> u64 {
+        full_hash(&self.model, &self.state)
+    }
+
+    /// The state as bytes, for this build and scenario.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        snapshot(&self.model, &self.state)
+    }
+
+    /// Goes back (or ahead) to a snapshot. Inputs after it are forgotten: the run takes a new branch.
+    ///
+    /// # Errors
+    /// When the bytes are not a snapshot of this scenario by this build.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.state = restore(&self.model, bytes).map_err(Error::Snapshot)?;
+        self.journal.cut_from(self.state.stops);
+        self.scratch = Scratch::with_grouping(self.grouping);
+        Ok(())
+    }
+
+    fn slot(&self, path: &str) -> Result<usize, Error> {
+        self.model.slot_of_path(path).ok_or_else(|| {
+            let near = self.model.paths.iter().take(10_000).map(|p| &**p);
+            let d = Diagnostic::error("unknown-path", format!("there is nothing that moves at `{path}`"));
+            Error::Wrong(d.suggest(path, near))
+        })
+    }
+
+    fn part(&self, path: &str) -> Result<(usize, usize, usize), Error> {
+        let (robot, part) = path.rsplit_once('/').unwrap_or(("", path));
+        let slot = self.slot(robot)?;
+        let t = self.model.type_of[slot] as usize;
+        let parts = &self.model.types[t].parts;
+        let p = parts.iter().position(|p| p.name == part).ok_or_else(|| {
+            let d = Diagnostic::error("unknown-part", format!("`{robot}` has no part `{part}`"));
+            Error::Wrong(d.suggest(part, parts.iter().map(|p| p.name.as_str())))
+        })?;
+        Ok((slot, t, p))
+    }
+}
