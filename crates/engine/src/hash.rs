@@ -19,7 +19,7 @@ const VERDICT: u64 = 8;
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
 pub fn step_hash(model: &Model, state: &State) -> u64 {
-    clock(state).wrapping_add(model.types.iter().enumerate().fold(0, |sum, (t, ty)| {
+    clock(model, state).wrapping_add(model.types.iter().enumerate().fold(0, |sum, (t, ty)| {
         sum.wrapping_add(rows_hash(model, state, t, 0..ty.slots.len()))
     }))
 }
@@ -33,7 +33,7 @@ pub(crate) fn step_hash_on(model: &Model, state: &State, pool: &Pool) -> u64 {
         }
     }
     let sums = pool.map(tasks, |(t, rows)| rows_hash(model, state, t, rows));
-    sums.into_iter().fold(clock(state), u64::wrapping_add)
+    sums.into_iter().fold(clock(model, state), u64::wrapping_add)
 }
 
 /// Hash of everything: the step hash, and the memories of controllers.
@@ -78,7 +78,8 @@ fn column_hash(model: &Model, ty: &TypeModel, what: u64, column: &[f64], rows: s
     uids.iter().zip(rows).fold(0, |sum, (uid, row)| sum.wrapping_add(item_hash(*uid, what, row)))
 }
 
-fn clock(state: &State) -> u64 {
+/// Time, settings, accounts, verdicts, contacts and pending events.
+fn clock(model: &Model, state: &State) -> u64 {
     let a = &state.accounts;
     let mut h = mix64(CLOCK);
     for word in [
@@ -99,8 +100,8 @@ fn clock(state: &State) -> u64 {
     }
     for t in &state.touches {
         let kind = f64::from(t.kind as u8);
-        // The slot is local; the pair of uids is not, but the body's is inside through its place.
-        h = h.wrapping_add(item_hash(t.other, TOUCH, &[kind, t.point.x, t.point.y, t.impulse]));
+        let pair = Uid(model.uids[t.slot as usize].0.rotate_left(17) ^ t.other.0);
+        h = h.wrapping_add(item_hash(pair, TOUCH, &[kind, t.point.x, t.point.y, t.impulse]));
     }
     h.wrapping_add(state.queue.hash())
 }

@@ -24,7 +24,9 @@ pub(crate) fn convert(name: &str, tree: &Tree, ty: &ParamType) -> Result<Value, 
         ParamType::Int { .. } => match &tree.data {
             Data::Int(i) => Ok(Value::Int(*i)),
             Data::Loose(s) => s.trim().parse().map(Value::Int).map_err(|_| wrong()),
-            Data::Str(s) if s.trim().parse::<i64>().is_ok() => Err(wrong().help("write the number without quotes")),
+            Data::Str(s) if s.trim().parse::<i64>().is_ok() => {
+                Err(wrong().help("write the number without quotes"))
+            }
             _ => Err(wrong()),
         },
         ParamType::Number { unit, .. } => number(name, tree, unit, ty).map(Value::Num),
@@ -130,5 +132,6 @@ fn unreadable(name: &str, text: &str, why: &str) -> Diagnostic {
     } else {
         "wrong-type"
     };
-    Diagnostic::error(code, format!("`{name}` cannot be `{shown}`")).help(why.chars().take(300).collect::<String>())
+    Diagnostic::error(code, format!("`{name}` cannot be `{shown}`"))
+        .help(why.chars().take(300).collect::<String>())
 }

@@ -61,7 +61,10 @@ fn set_in(text: &str, root: &Tree, path: &str, value: &str) -> Result<String, Di
     }
     let is_root = std::ptr::eq(at, root);
     if !is_root && !header.starts_with('[') {
-        return Err(Diagnostic::error("bad-override", format!("there is no section `[{parents}]` to put `{last}` in")));
+        return Err(Diagnostic::error(
+            "bad-override",
+            format!("there is no section `[{parents}]` to put `{last}` in"),
+        ));
     }
     let newline = newline_of(text);
     let Some(after) = own.map(|t| t.span.end).or((!is_root).then_some(at.span.end)) else {

@@ -168,7 +168,8 @@ fn read_templates(context: &mut Context<'_>, tree: Tree) -> BTreeMap<String, Tem
             context.report(bad_name(&key.text, key.span));
             continue;
         }
-        let mut template = Template { key: key.span, params: Params::new(), body: Vec::new(), used: Cell::new(false) };
+        let mut template =
+            Template { key: key.span, params: Params::new(), body: Vec::new(), used: Cell::new(false) };
         for (section, tree) in entries {
             if section.text == "params" {
                 template.params = read_params(context, tree);
@@ -273,7 +274,8 @@ impl Expander<'_, '_> {
         {
             let value = look(name)?;
             self.spend(value.size())?;
-            let data = if let Data::Array(_) = value.data { value.data.clone() } else { Data::Loose(plain(value)) };
+            let data =
+                if let Data::Array(_) = value.data { value.data.clone() } else { Data::Loose(plain(value)) };
             return Ok(Tree { span: value.span, data });
         }
         let (mut out, mut rest) = (String::new(), text);
@@ -307,7 +309,10 @@ impl Expander<'_, '_> {
         let limit = self.context.limits.nodes;
         if nodes > self.nodes_left {
             self.nodes_left = 0;
-            return Err(Diagnostic::error("too-big", format!("templates and parameters may make at most `{limit}` values")));
+            return Err(Diagnostic::error(
+                "too-big",
+                format!("templates and parameters may make at most `{limit}` values"),
+            ));
         }
         self.nodes_left -= nodes;
         Ok(())
@@ -332,7 +337,12 @@ impl Expander<'_, '_> {
     }
 
     /// What a `[[use]]` says: which template, where and under which name, and its parameters.
-    fn read_use(&mut self, table: &Tree, number: usize, outer: &Frame) -> Option<(String, Frame, BTreeMap<String, Tree>)> {
+    fn read_use(
+        &mut self,
+        table: &Tree,
+        number: usize,
+        outer: &Frame,
+    ) -> Option<(String, Frame, BTreeMap<String, Tree>)> {
         let Some(template_tree) = table.get("template") else {
             let d = Diagnostic::error("missing-key", "`use` needs the key `template`").at(Some(table.span));
             self.context.report(d.suggest("", self.templates.keys().map(String::as_str)));
@@ -369,7 +379,9 @@ impl Expander<'_, '_> {
                     given.insert(other.to_owned(), value.clone());
                 }
                 other => {
-                    let valid = ["template", "name", "at"].into_iter().chain(template.params.keys().map(String::as_str));
+                    let valid = ["template", "name", "at"]
+                        .into_iter()
+                        .chain(template.params.keys().map(String::as_str));
                     let what = format!("the template `{name}` has no parameter `{}`", shortened(other));
                     let d = Diagnostic::error("unknown-key", what).at(Some(key.span));
                     self.context.report(d.suggest(other, valid));
@@ -389,7 +401,8 @@ impl Expander<'_, '_> {
         span: Span,
     ) {
         if self.open.contains(&name) || self.open.len() >= MAX_DEPTH {
-            let what = format!("templates use each other in a circle, or deeper than `{MAX_DEPTH}`: `{name}`");
+            let what =
+                format!("templates use each other in a circle, or deeper than `{MAX_DEPTH}`: `{name}`");
             return self.context.report(Diagnostic::error("template-loop", what).at(Some(span)));
         }
         let templates = self.templates;

@@ -73,12 +73,15 @@ impl Gatherer<'_, '_> {
         let folder = self.open.last().and_then(|f| f.rsplit_once('/')).map_or("", |f| f.0);
         let Some(full) = join(folder, name) else {
             let what = format!("an included file must be in the scenario's folder: `{shown}`");
-            self.context.report(problem("bad-include", what).help("write a relative name such as `parts/walls.toml`"));
+            self.context.report(
+                problem("bad-include", what).help("write a relative name such as `parts/walls.toml`"),
+            );
             return None;
         };
         if self.open.contains(&full) {
             let chain = self.open.join("` → `");
-            self.context.report(problem("include-loop", format!("`{shown}` includes itself: `{chain}` → `{full}`")));
+            self.context
+                .report(problem("include-loop", format!("`{shown}` includes itself: `{chain}` → `{full}`")));
             return None;
         }
         if self.seen.contains(&full) {
@@ -148,7 +151,9 @@ fn check_format(context: &mut Context<'_>, root: &Tree, required: bool) -> bool 
         }
         Data::Int(n) if n < 1 => {
             let what = format!("`format` is out of range: `{n}`");
-            context.report(Diagnostic::error("out-of-range", what).at(Some(value.span)).help("write `format = 1`"));
+            context.report(
+                Diagnostic::error("out-of-range", what).at(Some(value.span)).help("write `format = 1`"),
+            );
         }
         Data::Int(_) => {}
         _ => context.report(convert::wrong_type("format", value, "whole number")),
@@ -159,7 +164,8 @@ fn check_format(context: &mut Context<'_>, root: &Tree, required: bool) -> bool 
 /// Adds the sections of an included file.
 fn merge(context: &mut Context<'_>, into: &mut Tree, from: Tree) {
     let (Data::Table(into), Data::Table(from)) = (&mut into.data, from.data) else { return };
-    let places: BTreeMap<String, usize> = into.iter().enumerate().map(|(k, e)| (e.0.text.clone(), k)).collect();
+    let places: BTreeMap<String, usize> =
+        into.iter().enumerate().map(|(k, e)| (e.0.text.clone(), k)).collect();
     for (key, tree) in from {
         if matches!(key.text.as_str(), "format" | "title" | "about") {
             continue;

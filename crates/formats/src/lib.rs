@@ -195,7 +195,9 @@ impl<'a> Context<'a> {
     fn finish(mut self) -> (Sources, Diagnostics) {
         self.problems.sort();
         // A template that is used twice has its mistakes twice, on different paths.
-        self.problems.0.dedup_by(|a, b| a.span.is_some() && a.span == b.span && a.code == b.code && a.message == b.message);
+        self.problems.0.dedup_by(|a, b| {
+            a.span.is_some() && a.span == b.span && a.code == b.code && a.message == b.message
+        });
         if self.dropped > 0 {
             let more = format!("and `{}` more problems that are not shown", self.dropped);
             self.problems.push(Diagnostic::error("too-many-problems", more));

@@ -20,13 +20,13 @@ use std::sync::Arc;
 use swarmyard_base::path::is_name;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Span, Vec2};
 use swarmyard_part_api::structure::OBSTACLE_DRIVE;
-use swarmyard_part_api::{Kind, Sheet};
+use swarmyard_part_api::{Kind, ParamType, Sheet};
 use swarmyard_scene::{Node, Params, Value, expr};
 
 /// Top-level keys, for suggestions.
 const TOP_LEVEL: [&str; 18] = [
-    "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall", "obstacle",
-    "track", "robot", "assert", "template", "use", "x",
+    "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall",
+    "obstacle", "track", "robot", "assert", "template", "use", "x",
 ];
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
@@ -126,7 +126,10 @@ impl<'a> Meaning<'_, 'a> {
     fn single(&mut self, name: &'static str, tree: Option<Tree>) -> Node {
         let path = format!("/{name}");
         let span = tree.as_ref().map(|t| t.span);
-        let empty = || Tree { span: Span { source: Default::default(), start: 0, end: 0 }, data: Data::Table(Vec::new()) };
+        let empty = || Tree {
+            span: Span { source: Default::default(), start: 0, end: 0 },
+            data: Data::Table(Vec::new()),
+        };
         let tree = tree.unwrap_or_else(empty);
         if tree.table().is_none() {
             self.context.report(convert::wrong_type(name, &tree, &format!("table, written as `[{name}]`")));
@@ -150,16 +153,25 @@ impl<'a> Meaning<'_, 'a> {
             (None, None) => {
                 for name in ["surface", "height"] {
                     if let Some((key, _)) = tree.entry(name) {
-                        self.unused("/world", key, &format!("`{name}` without `min` and `max`: there is no border"));
+                        self.unused(
+                            "/world",
+                            key,
+                            &format!("`{name}` without `min` and `max`: there is no border"),
+                        );
                     }
                 }
             }
             (Some(_), Some((_, value))) => {
-                if let (Some(a), Some(b)) = (node.params.point_or_none("min"), node.params.point_or_none("max"))
+                if let (Some(a), Some(b)) =
+                    (node.params.point_or_none("min"), node.params.point_or_none("max"))
                     && !(a.x < b.x && a.y < b.y)
                 {
-                    let what = format!("the world has no area: `max` is not above and right of `min`: `[{}, {}]`", b.x, b.y);
-                    self.context.report(Diagnostic::error("degenerate", what).at(Some(value.span)).on("/world"));
+                    let what = format!(
+                        "the world has no area: `max` is not above and right of `min`: `[{}, {}]`",
+                        b.x, b.y
+                    );
+                    self.context
+                        .report(Diagnostic::error("degenerate", what).at(Some(value.span)).on("/world"));
                 }
             }
         }
@@ -191,7 +203,13 @@ impl<'a> Meaning<'_, 'a> {
             for section in ["part", "controller"] {
                 self.parts(&table, section, &path, &mut node, &mut names);
             }
-            let known = Type { node: Arc::new(node.clone()), reach: reach.unwrap_or(0.0), key: name.span, used: false };
+            self.check_part_names(&node);
+            let known = Type {
+                node: Arc::new(node.clone()),
+                reach: reach.unwrap_or(0.0),
+                key: name.span,
+                used: false,
+            };
             self.types.insert(name.text, known);
             group.children.push(node);
         }
@@ -199,7 +217,14 @@ impl<'a> Meaning<'_, 'a> {
     }
 
     /// The parts or controllers of a type, as its children.
-    fn parts(&mut self, table: &Tree, section: &str, path: &str, node: &mut Node, names: &mut BTreeMap<String, Span>) {
+    fn parts(
+        &mut self,
+        table: &Tree,
+        section: &str,
+        path: &str,
+        node: &mut Node,
+        names: &mut BTreeMap<String, Span>,
+    ) {
         let Some((key, tree)) = table.entry(section) else { return };
         let controller = section == "controller";
         let tables = match &tree.data {
@@ -223,10 +248,31 @@ impl<'a> Meaning<'_, 'a> {
         }
     }
 
+    /// Parameters that name another part of the type must name one.
+    fn check_part_names(&mut self, node: &Node) {
+        for child in &node.children {
+            let Some(sheet) = self.sheet(&child.class) else { continue };
+            let names = sheet.params.iter().filter(|p| p.ty == ParamType::Name("part")).map(|p| p.name);
+            for key in names {
+                let Some(wanted) = child.params.text_or_none(key) else { continue };
+                let parts = node.children.iter().map(|c| c.name.as_str());
+                if parts.clone().any(|p| p == wanted) {
+                    continue;
+                }
+                let what = format!("this type has no part `{}`", shortened(wanted));
+                let d = Diagnostic::error("unknown-part", what).at(child.params.span(key));
+                self.context
+                    .report(d.on(format!("/types/{}/{}", node.name, child.name)).suggest(wanted, parts));
+            }
+        }
+    }
+
     fn part_name(&mut self, table: &Tree, controller: bool, path: &str) -> String {
         let Some(value) = table.get("name") else {
             if !controller {
-                let d = Diagnostic::error("missing-key", "`part` needs the key `name`").at(Some(table.span)).on(path);
+                let d = Diagnostic::error("missing-key", "`part` needs the key `name`")
+                    .at(Some(table.span))
+                    .on(path);
                 self.context.report(d.help("its name in its path, such as `drive`"));
             }
             // A part without name was reported; a name nobody can write keeps it apart from others.
@@ -244,7 +290,9 @@ impl<'a> Meaning<'_, 'a> {
     fn class_of(&mut self, table: &Tree, what: &str, kinds: &[Kind], path: &str) -> Option<&'a Sheet> {
         let registry = self.context.registry;
         let Some(value) = table.get("class") else {
-            let d = Diagnostic::error("missing-key", format!("`{what}` needs the key `class`")).at(Some(table.span)).on(path);
+            let d = Diagnostic::error("missing-key", format!("`{what}` needs the key `class`"))
+                .at(Some(table.span))
+                .on(path);
             let valid = registry.sheets().filter(|s| kinds.contains(&s.kind)).map(|s| s.class);
             self.context.report(d.suggest("", valid));
             return None;
@@ -313,7 +361,8 @@ impl<'a> Meaning<'_, 'a> {
         let sheet = self.sheet("wall")?;
         let mut params = self.read(sheet, &piece.table, path, &[]);
         let closed = params.bool_or_none("closed") == Some(true);
-        if closed && params.points_or_none("points").is_some_and(|p| p.len() < 3)
+        if closed
+            && params.points_or_none("points").is_some_and(|p| p.len() < 3)
             && let Some((key, _)) = piece.table.entry("closed")
         {
             self.unused(path, key, "`closed` with two points: there is nothing to close");
@@ -327,11 +376,16 @@ impl<'a> Meaning<'_, 'a> {
     fn track(&mut self, piece: &Piece, path: &str) -> Option<Node> {
         let sheet = self.sheet("track")?;
         let mut params = self.read(sheet, &piece.table, path, &[]);
-        self.distinct_points(&piece.table, "points", &params, false, path);
+        let distinct = self.distinct_points(&piece.table, "points", &params, false, path);
+        if distinct && piece.table.get("width").is_none() {
+            self.area(&params, path);
+        }
         let few = params.points_or_none("points").is_some_and(|p| p.len() == 2);
         if few && piece.table.get("width").is_none() {
             let d = Diagnostic::error("missing-key", "a `track` of two points needs the key `width`");
-            self.context.report(d.at(Some(piece.table.span)).on(path).help("without `width` the points enclose an area"));
+            self.context.report(
+                d.at(Some(piece.table.span)).on(path).help("without `width` the points enclose an area"),
+            );
         }
         move_points(&mut params, piece.frame);
         Some(Node::new("", "track").with(params))

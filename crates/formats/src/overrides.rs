@@ -25,10 +25,13 @@ pub(crate) fn apply(context: &mut Context<'_>, mut tree: Tree, overrides: &[(Str
 
 fn apply_one(root: &mut Tree, source: SourceId, path: &str, value: &str) -> Result<(), Diagnostic> {
     let whole = Span { source, start: 0, end: offset(path.len()) };
-    let value_span = Span { source, start: offset(path.len() + 1), end: offset(path.len() + 1 + value.len()) };
+    let value_span =
+        Span { source, start: offset(path.len() + 1), end: offset(path.len() + 1 + value.len()) };
     let (parents, last) = path.rsplit_once('.').unwrap_or(("", path));
     if last.is_empty() {
-        return Err(Diagnostic::error("bad-override", format!("not a key: `{}`", shortened(path))).at(Some(whole)));
+        return Err(
+            Diagnostic::error("bad-override", format!("not a key: `{}`", shortened(path))).at(Some(whole))
+        );
     }
     let mut at = root;
     for (depth, name) in parents.split('.').filter(|p| !p.is_empty()).enumerate() {
@@ -45,7 +48,9 @@ fn apply_one(root: &mut Tree, source: SourceId, path: &str, value: &str) -> Resu
         return Ok(());
     }
     let Data::Table(entries) = &mut at.data else {
-        return Err(Diagnostic::error("bad-override", format!("`{last}` is inside a plain value")).at(Some(whole)));
+        return Err(
+            Diagnostic::error("bad-override", format!("`{last}` is inside a plain value")).at(Some(whole))
+        );
     };
     match entries.iter_mut().find(|(k, _)| k.text == last) {
         Some(entry) => entry.1 = value,

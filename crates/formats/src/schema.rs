@@ -11,10 +11,24 @@ use swarmyard_part_api::{Kind, Param, ParamType, Registry, Sheet};
 pub fn schema(registry: &Registry) -> String {
     let placed = ["wall", "obstacle", "track", "robot"];
     let mut top = vec![
-        ("format", obj([("type", text("integer")), ("const", Json::Raw(crate::FORMAT.to_string())), ("description", text("Version of the format."))])),
+        (
+            "format",
+            obj([
+                ("type", text("integer")),
+                ("const", Json::Raw(crate::FORMAT.to_string())),
+                ("description", text("Version of the format.")),
+            ]),
+        ),
         ("title", described("string", "Name of the scenario.")),
         ("about", described("string", "What it shows.")),
-        ("include", obj([("type", text("array")), ("items", typed("string")), ("description", text("Other files whose sections are added."))])),
+        (
+            "include",
+            obj([
+                ("type", text("array")),
+                ("items", typed("string")),
+                ("description", text("Other files whose sections are added.")),
+            ]),
+        ),
         ("params", described("object", "Values used as `${name}` inside texts.")),
         ("x", described("object", "Free for tools; the simulator ignores it.")),
     ];
@@ -28,14 +42,18 @@ pub fn schema(registry: &Registry) -> String {
     for name in placed.into_iter().chain(["assert"]) {
         top.extend(registry.sheet(name).map(|s| (name, list(table(registry, s, vec![])))));
     }
-    let inside: Vec<(&str, Json)> =
-        placed.iter().filter_map(|name| registry.sheet(name).map(|s| (*name, list(table(registry, s, vec![]))))).collect();
+    let inside: Vec<(&str, Json)> = placed
+        .iter()
+        .filter_map(|name| registry.sheet(name).map(|s| (*name, list(table(registry, s, vec![])))))
+        .collect();
     let mut template = inside;
     template.push(("params", described("object", "Parameters and their defaults.")));
     template.push(("use", list(use_table())));
     top.push(("template", named(closed(template, &[], "A group of things to be used many times."))));
     top.push(("use", list(use_table())));
-    let Json::Object(mut whole) = closed(top, &["format"], "A Swarmyard scenario.") else { return String::new() };
+    let Json::Object(mut whole) = closed(top, &["format"], "A Swarmyard scenario.") else {
+        return String::new();
+    };
     whole.insert(0, ("$schema".into(), text("http://json-schema.org/draft-07/schema#")));
     let mut out = String::new();
     Json::Object(whole).write(&mut out, 0);
@@ -48,7 +66,9 @@ fn type_parts(registry: &Registry) -> Vec<(&'static str, Json)> {
         let classes = registry.sheets().filter(|s| kinds.contains(&s.kind));
         let choices: Vec<Json> = classes
             .map(|s| {
-                let Json::Object(mut part) = table(registry, s, class_keys(s)) else { return Json::Array(vec![]) };
+                let Json::Object(mut part) = table(registry, s, class_keys(s)) else {
+                    return Json::Array(vec![]);
+                };
                 let mut required: Vec<Json> = vec![text("class")];
                 required.extend(name_required.then(|| text("name")));
                 required.extend(s.params.iter().filter(|p| p.required).map(|p| text(p.name)));
@@ -77,9 +97,19 @@ fn use_table() -> Json {
     let keys = [
         ("template", described("string", "Name of the template.")),
         ("name", described("string", "Its things are called NAME.… then.")),
-        ("at", obj([("type", text("array")), ("description", text("Where the template's origin is: [x, y, heading]."))])),
+        (
+            "at",
+            obj([
+                ("type", text("array")),
+                ("description", text("Where the template's origin is: [x, y, heading].")),
+            ]),
+        ),
     ];
-    obj([("type", text("object")), ("properties", obj(keys)), ("required", Json::Array(vec![text("template")]))])
+    obj([
+        ("type", text("object")),
+        ("properties", obj(keys)),
+        ("required", Json::Array(vec![text("template")])),
+    ])
 }
 
 fn table(registry: &Registry, sheet: &Sheet, mut more: Vec<(&'static str, Json)>) -> Json {
@@ -91,31 +121,49 @@ fn table(registry: &Registry, sheet: &Sheet, mut more: Vec<(&'static str, Json)>
 fn param(registry: &Registry, p: &Param) -> Json {
     let number = || Json::Array(vec![text("number"), text("string")]);
     let numbers = |least: usize, most: usize| {
-        let mut list = vec![("type", text("array")), ("items", obj([("type", number())])), ("minItems", Json::Raw(least.to_string()))];
+        let mut list = vec![
+            ("type", text("array")),
+            ("items", obj([("type", number())])),
+            ("minItems", Json::Raw(least.to_string())),
+        ];
         list.extend((most < usize::MAX).then(|| ("maxItems", Json::Raw(most.to_string()))));
         Json::Object(list.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
     };
     let or_text = |json: Json| obj([("anyOf", Json::Array(vec![json, typed("string")]))]);
     let json = match p.ty {
         ParamType::Bool => or_text(typed("boolean")),
-        ParamType::Int { min, max } => or_text(limited("integer", bound(min, i64::MIN), bound(max, i64::MAX))),
-        ParamType::Number { min, max, .. } => or_text(limited("number", bound(min, f64::MIN), bound(max, f64::MAX))),
+        ParamType::Int { min, max } => {
+            or_text(limited("integer", bound(min, i64::MIN), bound(max, i64::MAX)))
+        }
+        ParamType::Number { min, max, .. } => {
+            or_text(limited("number", bound(min, f64::MIN), bound(max, f64::MAX)))
+        }
         ParamType::Text | ParamType::Name(_) => typed("string"),
         ParamType::Choice(words) => {
             let words = words.iter().map(|w| text(w)).collect();
-            obj([("anyOf", Json::Array(vec![obj([("enum", Json::Array(words))]), obj([("type", text("string")), ("pattern", text("\\$\\{"))])]))])
+            obj([(
+                "anyOf",
+                Json::Array(vec![
+                    obj([("enum", Json::Array(words))]),
+                    obj([("type", text("string")), ("pattern", text("\\$\\{"))]),
+                ]),
+            )])
         }
         ParamType::Numbers { min_len, max_len, .. } => or_text(numbers(min_len, max_len)),
         ParamType::Texts => obj([("type", text("array")), ("items", typed("string"))]),
         ParamType::Point => or_text(numbers(2, 2)),
-        ParamType::Points { min_len } => {
-            or_text(obj([("type", text("array")), ("items", numbers(2, 2)), ("minItems", Json::Raw(min_len.to_string()))]))
-        }
+        ParamType::Points { min_len } => or_text(obj([
+            ("type", text("array")),
+            ("items", numbers(2, 2)),
+            ("minItems", Json::Raw(min_len.to_string())),
+        ])),
         ParamType::Pose => or_text(numbers(2, 3)),
         ParamType::Period => obj([("type", number())]),
         ParamType::Inline(kind) => {
             let classes = registry.sheets().filter(|s| s.kind == kind);
-            let tables = classes.map(|s| table(registry, s, vec![("class", obj([("const", text(s.class))]))])).collect();
+            let tables = classes
+                .map(|s| table(registry, s, vec![("class", obj([("const", text(s.class))]))]))
+                .collect();
             obj([("anyOf", Json::Array(tables))])
         }
     };

@@ -96,7 +96,8 @@ fn manual_class(out: &mut String, sheet: &Sheet) {
             (None, true) => "**required**".into(),
             (None, false) => String::new(),
         };
-        let cells = [format!("`{}`", p.name), p.ty.words(), default, p.ty.range_words(), p.summary.to_owned()];
+        let cells =
+            [format!("`{}`", p.name), p.ty.words(), default, p.ty.range_words(), p.summary.to_owned()];
         let cells: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
@@ -105,7 +106,13 @@ fn manual_class(out: &mut String, sheet: &Sheet) {
     }
     for c in &sheet.channels {
         let direction = if c.command { "command" } else { "reading" };
-        let _ = writeln!(out, "| `{}` | {direction} | {} | {} |", channel_title(c), channel_range(c), c.summary.replace('|', "\\|"));
+        let _ = writeln!(
+            out,
+            "| `{}` | {direction} | {} | {} |",
+            channel_title(c),
+            channel_range(c),
+            c.summary.replace('|', "\\|")
+        );
     }
     if !sheet.levels.is_empty() {
         out.push_str("\nLevels of detail:\n\n");

@@ -6,7 +6,7 @@
 use crate::Failed;
 use crate::tree::parse;
 use swarmyard_base::{Diagnostic, Sources};
-use toml_edit::{Array, Decor, DocumentMut, InlineTable, Item, KeyMut, RawString, Table, Value};
+use toml_edit::{Array, Decor, Document, DocumentMut, InlineTable, Item, KeyMut, RawString, Table, Value};
 
 /// Formats a scenario. Formatting twice is formatting once, and the meaning stays.
 ///
@@ -16,18 +16,49 @@ pub fn format(name: &str, text: &str) -> Result<String, Box<Failed>> {
     let mut sources = Sources::default();
     let source = sources.add(name, text);
     let unix = text.replace("\r\n", "\n");
-    let document = parse(text, source).and_then(|_| {
-        unix.parse::<DocumentMut>().map_err(|e| Diagnostic::error("syntax", e.message().to_owned()))
-    });
-    let mut document = match document {
-        Ok(document) => document,
-        Err(d) => return Err(Box::new(Failed { sources, problems: d.into() })),
-    };
-    tidy_table(document.as_table_mut());
-    let trailing = lines_before(&raw(document.trailing()), "");
-    document.set_trailing(trailing.trim_end_matches('\n').to_owned());
-    let out = document.to_string();
+    match parse(text, source).and_then(|_| tidy(&unix)) {
+        Ok(tidy) => Ok(tidy),
+        Err(d) => Err(Box::new(Failed { sources, problems: d.into() })),
+    }
+}
+
+/// Formats header by header and key by key, each as a little document of its own.
+///
+/// The TOML library would print the whole document too, but it puts `a.x`, `b`, `a.y` in another order.
+fn tidy(text: &str) -> Result<String, Diagnostic> {
+    let syntax = |e: toml_edit::TomlError| Diagnostic::error("syntax", e.message().to_owned());
+    let mut ends = Vec::new();
+    expression_ends(Document::parse(text).map_err(syntax)?.as_table(), &mut ends);
+    ends.sort_unstable();
+    let mut out = String::new();
+    let mut start = 0;
+    for end in ends {
+        let end = end + text[end..].find('\n').map_or(text.len() - end, |k| k + 1);
+        let mut piece: DocumentMut = text[start..end].parse().map_err(syntax)?;
+        tidy_table(piece.as_table_mut());
+        out.push_str(&piece.to_string());
+        start = end;
+    }
+    out.push_str(&lines_before(&text[start..], ""));
     Ok(format!("{}\n", out.trim_matches('\n')))
+}
+
+/// Where every header and every value behind a key ends.
+fn expression_ends(table: &Table, ends: &mut Vec<usize>) {
+    let section = |table: &Table, ends: &mut Vec<usize>| {
+        if !table.is_implicit() {
+            ends.extend(table.span().map(|s| s.end));
+        }
+        expression_ends(table, ends);
+    };
+    for (_, item) in table.iter() {
+        match item {
+            Item::Value(value) => ends.extend(value.span().map(|s| s.end)),
+            Item::Table(inner) => section(inner, ends),
+            Item::ArrayOfTables(tables) => tables.iter().for_each(|t| section(t, ends)),
+            Item::None => {}
+        }
+    }
 }
 
 fn tidy_table(table: &mut Table) {

@@ -9,6 +9,9 @@ use toml_edit::{Document, Item, Table, TableLike, Value};
 /// Deepest nesting of tables and lists.
 pub(crate) const MAX_DEPTH: usize = 32;
 
+/// Most values in one text.
+const MAX_VALUES: usize = 4_000_000;
+
 /// A key and where it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
@@ -105,6 +108,13 @@ pub(crate) fn parse(text: &str, source: SourceId) -> Result<Tree, Diagnostic> {
         start: u32::try_from(range.start).unwrap_or(u32::MAX),
         end: u32::try_from(range.end).unwrap_or(u32::MAX),
     };
+    // Every value stands behind one of these bytes. The TOML library needs half a kilobyte for each,
+    // so this is what bounds memory.
+    let values = text.bytes().filter(|b| matches!(b, b',' | b'=' | b'[' | b'{')).count();
+    if values > MAX_VALUES {
+        let what = format!("a text may hold at most `{MAX_VALUES}` values, not `{values}`");
+        return Err(Diagnostic::error("too-big", what).at(Some(here(0..0))));
+    }
     let document = Document::parse(text).map_err(|e| {
         let end = text.len();
         let range = e.span().unwrap_or(end..end);
@@ -171,6 +181,9 @@ fn check_depth(depth: usize, span: Span) -> Result<(), Diagnostic> {
     if depth <= MAX_DEPTH {
         return Ok(());
     }
-    Err(Diagnostic::error("too-deep", format!("tables and lists may be nested at most `{MAX_DEPTH}` levels deep"))
-        .at(Some(span)))
+    Err(Diagnostic::error(
+        "too-deep",
+        format!("tables and lists may be nested at most `{MAX_DEPTH}` levels deep"),
+    )
+    .at(Some(span)))
 }

@@ -22,7 +22,8 @@ fn expected(name: &str, text: &str) -> Vec<Problem> {
     for (word, mark) in [("expect", ""), ("warn", "warning ")] {
         for line in directives(text, word) {
             let (place, code) = line.split_once(' ').expect("a place and a code");
-            let place = if place.matches(':').count() == 1 { format!("{name}:{place}") } else { place.to_owned() };
+            let place =
+                if place.matches(':').count() == 1 { format!("{name}:{place}") } else { place.to_owned() };
             all.push((place, format!("{mark}{code}")));
         }
     }
@@ -36,7 +37,8 @@ fn found(failed: &Failed) -> Vec<Problem> {
         .0
         .iter()
         .map(|d| {
-            let place = d.span.and_then(|s| failed.sources.locate(s)).map_or("nowhere".into(), |l| l.to_string());
+            let place =
+                d.span.and_then(|s| failed.sources.locate(s)).map_or("nowhere".into(), |l| l.to_string());
             let mark = if d.severity == Severity::Warning { "warning " } else { "" };
             (place, format!("{mark}{}", d.code))
         })
@@ -62,7 +64,10 @@ fn every_broken_scenario_reports_what_it_says() {
         match read(&name, &text, &overrides, &folder, &registry) {
             Ok(_) => wrong.push(format!("{name}: was read without a problem, expected {expected:?}")),
             Err(failed) if found(&failed) != expected => {
-                wrong.push(format!("{name}: expected {expected:?}\n     found {:?}\n{failed}", found(&failed)));
+                wrong.push(format!(
+                    "{name}: expected {expected:?}\n     found {:?}\n{failed}",
+                    found(&failed)
+                ));
             }
             Err(_) => {}
         }

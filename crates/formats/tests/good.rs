@@ -78,7 +78,8 @@ fn run_world_and_record_exist_in_an_empty_scenario() {
     let scene = from("format = 1\n");
     assert_eq!(at(&scene, "/run").params.int("seed"), 1);
     assert_eq!(at(&scene, "/record").params.num("rate"), 10.0);
-    for group in ["/world/walls", "/world/tracks", "/types", "/surfaces", "/robots", "/obstacles", "/asserts"] {
+    for group in ["/world/walls", "/world/tracks", "/types", "/surfaces", "/robots", "/obstacles", "/asserts"]
+    {
         let node = at(&scene, group);
         assert!(node.class.is_empty() && node.children.is_empty(), "{group}");
     }
@@ -160,7 +161,9 @@ fn random_robots_keep_their_distance() {
 #[test]
 fn order_of_the_scenario_file_does_not_matter() {
     let entry = |name: &str, extra: &str| {
-        format!("[[robot]]\nname = \"{name}\"\ntype = \"dot\"\ncount = 40\nlayout = {{ class = \"random\", size = [6, 6] }}\n{extra}\n")
+        format!(
+            "[[robot]]\nname = \"{name}\"\ntype = \"dot\"\ncount = 40\nlayout = {{ class = \"random\", size = [6, 6] }}\n{extra}\n"
+        )
     };
     let head = "format = 1\n[type.dot]\nradius = 0.1\n";
     let one = from(&format!("{head}{}{}", entry("a", ""), entry("b", "")));
@@ -200,7 +203,10 @@ fn an_unused_type_is_a_warning_in_the_main_file_only() {
 
 #[test]
 fn a_dollar_can_be_escaped() {
-    assert_eq!(from("format = 1\ntitle = \"cost $${x}\"\n").root.params.value("title"), Some(&Value::Text("cost ${x}".into())));
+    assert_eq!(
+        from("format = 1\ntitle = \"cost $${x}\"\n").root.params.value("title"),
+        Some(&Value::Text("cost ${x}".into()))
+    );
 }
 
 #[test]

@@ -17,6 +17,14 @@ fn formatting_is_canonical() {
 }
 
 #[test]
+fn formatting_keeps_the_order_of_dotted_keys() {
+    let text = "# one\nrun.seed = 1\n# two\nworld.min = [0, 0]\n# three\nrun.gravity = 2\n";
+    assert_eq!(format("t.toml", text).expect("formats"), text);
+    let text = "[run]\nx = 1\n\n[type.a]\nradius = 1\n\n[[type.a.part]]\nname = \"b\"\n\n[type.b]\nradius = 1\n\n[[type.a.part]]\nname = \"c\"\n\n[type]\n";
+    assert_eq!(format("t.toml", text).expect("formats"), text);
+}
+
+#[test]
 fn good_scenarios_are_formatted_already() {
     for (name, text) in Folder::of_tests("good").scenarios() {
         assert_eq!(format(&name, &text).expect("formats"), text, "{name}");
@@ -36,7 +44,8 @@ fn formatting_keeps_the_meaning() {
     for (name, text) in folder.scenarios() {
         let squeezed = text.replace(" = ", "=").replace(", ", ",").replace("\n\n", "\n\n\n\n");
         let tidy = format(&name, &squeezed).expect("formats");
-        let scene = |text: &str| read(&name, text, &[], &folder, &registry()).unwrap_or_else(|e| panic!("{e}")).scene;
+        let scene =
+            |text: &str| read(&name, text, &[], &folder, &registry()).unwrap_or_else(|e| panic!("{e}")).scene;
         assert_eq!(shown(&scene(&text).root), shown(&scene(&tidy).root));
     }
 }
@@ -78,7 +87,9 @@ fn setting_a_new_key_adds_a_line_to_its_section() {
 
 #[test]
 fn setting_in_a_place_that_is_not_there_is_an_error() {
-    for path in ["type.b.radius", "type.a.part.drvie.class", "run", "type.a.part", "", "run.seed.x", "robot.7.type"] {
+    for path in
+        ["type.b.radius", "type.a.part.drvie.class", "run", "type.a.part", "", "run.seed.x", "robot.7.type"]
+    {
         let failed = set(SMALL, path, "1").expect_err(path);
         assert_eq!(failed.problems.0[0].code, "bad-override", "{path}");
     }
@@ -88,7 +99,9 @@ fn setting_in_a_place_that_is_not_there_is_an_error() {
 fn a_sheet_is_described_with_all_it_says() {
     let registry = registry();
     let text = describe(registry.sheet("diff-drive").expect("a sheet"));
-    for part in ["diff-drive (actuator)", "max_speed", "[m/s]", "0 to 100", "default 1", "wheels[2]", "80cm/s"] {
+    for part in
+        ["diff-drive (actuator)", "max_speed", "[m/s]", "0 to 100", "default 1", "wheels[2]", "80cm/s"]
+    {
         assert!(text.contains(part), "{part} is missing:\n{text}");
     }
     let list = describe_list(&registry);

@@ -17,7 +17,7 @@ pub const SKIN_M: f64 = 1e-5;
 const ARRIVED_M: f64 = SKIN_M / 16.0;
 
 /// Slower closing than this, inside the skin, is no contact: it is rounding.
-const CLOSING_MPS: f64 = 1e-7;
+const CLOSING_MPS: f64 = 1e-6;
 
 /// Corners this near to the foremost one touch as well (a side lies flat).
 const FLAT_M: f64 = 1e-7;

@@ -7,7 +7,7 @@
 
 use crate::{BodyKind, FixedEdge, World};
 use std::f64::consts::PI;
-use swarmyard_base::{Pose2, Rot2, Vec2};
+use swarmyard_base::{Pose2, Rot2, Vec2, math};
 
 /// From this many rays on, a fan is cast neighbour-major.
 pub const SWEEP_FROM: usize = 4;
@@ -29,6 +29,11 @@ pub struct Fan {
     /// Bearing of ray 0 and step between rays, in the body's frame.
     first: f64,
     step: f64,
+    /// The same bearing of ray 0 in (−π, π], one over the step, and how far the last ray goes beyond
+    /// a full turn from there (negative when it does not).
+    turned: f64,
+    inverse_step: f64,
+    last_beyond: f64,
 }
 
 impl Fan {
@@ -43,7 +48,17 @@ impl Fan {
             n => (mount.heading - spread_rad / 2.0, spread_rad / (n - 1) as f64),
         };
         let directions = (0..count).map(|k| Vec2::at_angle(first + k as f64 * step)).collect();
-        Fan { mount, height: height_m, reach: reach_m, directions, first, step }
+        Fan {
+            mount,
+            height: height_m,
+            reach: reach_m,
+            directions,
+            first,
+            step,
+            turned: math::wrap_angle(first),
+            inverse_step: 1.0 / step,
+            last_beyond: step * (count as f64 - 1.0) - 2.0 * PI,
+        }
     }
 
     /// Number of rays.
@@ -79,17 +94,24 @@ impl Fan {
     /// Calls `test` for every ray whose bearing may lie within `half` of `bearing`.
     #[inline]
     fn rays_near(&self, bearing: f64, half: f64, mut test: impl FnMut(usize)) {
-        let last = self.directions.len() as f64 - 1.0;
-        let mut from_first = bearing - self.first;
-        from_first -= (from_first * (0.5 / PI)).floor() * (2.0 * PI);
-        let inverse = 1.0 / self.step;
+        let mut from_first = bearing - self.turned;
+        while from_first < 0.0 {
+            from_first += 2.0 * PI;
+        }
+        while from_first >= 2.0 * PI {
+            from_first -= 2.0 * PI;
+        }
+        let last = self.directions.len() as i32 - 1;
         let mut around = |centre: f64| {
-            let low = ((centre - half) * inverse).ceil().max(0.0);
-            let high = ((centre + half) * inverse).floor().min(last);
-            let mut k = low;
-            while k <= high {
+            // Rounding by cast: the library's `ceil` and `floor` are calls on plain x86-64.
+            let (low, high) = ((centre - half) * self.inverse_step, (centre + half) * self.inverse_step);
+            if high < 0.0 {
+                return;
+            }
+            let whole = low as i32;
+            let first = if low > f64::from(whole) { whole + 1 } else { whole };
+            for k in first.max(0)..=(high as i32).min(last) {
                 test(k as usize);
-                k += 1.0;
             }
         };
         around(from_first);
@@ -97,7 +119,7 @@ impl Fan {
         if from_first + half >= 2.0 * PI {
             around(from_first - 2.0 * PI);
         }
-        if from_first - half <= self.step * last - 2.0 * PI {
+        if from_first - half <= self.last_beyond {
             around(from_first + 2.0 * PI);
         }
     }
@@ -222,7 +244,7 @@ impl Eye<'_> {
         let (a, b) = (self.rot.unapply(a), self.rot.unapply(b));
         let (from, to) = (quick_bearing(a), quick_bearing(b));
         let mut turn = to - from;
-        turn -= (turn * (0.5 / PI)).round() * (2.0 * PI);
+        turn = math::wrap_angle(turn);
         let (middle, half) = if turn.abs() > PI - 4.0 * BEARING_SLACK {
             // The observer stands (almost) on the line: any ray may meet it.
             (from, PI)

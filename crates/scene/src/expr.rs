@@ -349,11 +349,13 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Result<Expr, ExprError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
-        let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+        let digits =
+            |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
         let mut end = start + digits(start);
         if matches!(bytes.get(end), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-            let exponent = bytes[(end + 1 + sign).min(bytes.len())..].iter().take_while(|b| b.is_ascii_digit()).count();
+            let exponent =
+                bytes[(end + 1 + sign).min(bytes.len())..].iter().take_while(|b| b.is_ascii_digit()).count();
             if exponent > 0 {
                 end += 1 + sign + exponent;
             }
@@ -436,7 +438,9 @@ impl<'a> Parser<'a> {
             None => (Root::Scene, written),
         };
         if root == Root::Own && !self.quantified {
-            return Err(bad("`self` has a meaning only inside `all(…)`, `any(…)`, `count(…)` and the like".into()));
+            return Err(bad(
+                "`self` has a meaning only inside `all(…)`, `any(…)`, `count(…)` and the like".into()
+            ));
         }
         let names = path.strip_prefix('/').unwrap_or(path);
         let empty_own = root == Root::Own && written == "self";
@@ -449,7 +453,11 @@ impl<'a> Parser<'a> {
     fn node(&mut self, start: usize) -> Result<(), ExprError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(self.error(start, start + 1, format!("longer than {MAX_NODES} operators and values")));
+            return Err(self.error(
+                start,
+                start + 1,
+                format!("longer than {MAX_NODES} operators and values"),
+            ));
         }
         Ok(())
     }
@@ -490,7 +498,11 @@ impl<'a> Parser<'a> {
     }
 
     fn error(&self, start: usize, end: usize, message: impl Into<String>) -> ExprError {
-        ExprError { message: message.into(), start: start.min(self.text.len()), end: end.min(self.text.len()) }
+        ExprError {
+            message: message.into(),
+            start: start.min(self.text.len()),
+            end: end.min(self.text.len()),
+        }
     }
 }
 
@@ -584,8 +596,10 @@ mod tests {
         reads("all(self.speed < 0.5)", "All((self:|speed Less 0.5))");
         reads("count(self/rays.range[0] < 1) == robots", "(Count((self:rays|range[0] Less 1)) Equal Robots)");
         reads("any(distance(self, /obstacles/p1.a) < 1)", "Any((distance(self:, /obstacles/p1.a) Less 1))");
-        reads("mean(self.x) - lowest(self.x) < max(1, 2, abs(-3))",
-            "((Mean(self:|x) Subtract Lowest(self:|x)) Less Max(1, 2, Abs(-3)))");
+        reads(
+            "mean(self.x) - lowest(self.x) < max(1, 2, abs(-3))",
+            "((Mean(self:|x) Subtract Lowest(self:|x)) Less Max(1, 2, Abs(-3)))",
+        );
     }
 
     #[test]

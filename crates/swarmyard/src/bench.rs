@@ -4,8 +4,10 @@
 //! at its centre plus a jitter of ±0.2 s in x and y, heading uniform, all from one linear
 //! congruential generator; four walls at ±(columns·s/2 + 0.5) m; steps of 0.1 s; no noise.
 
+use crate::{Error, Options, Sim};
 use std::fmt::Write as _;
 use swarmyard_base::Pose2;
+use swarmyard_formats::NoFiles;
 use swarmyard_scene::Scene;
 
 /// A benchmark world.
@@ -62,16 +64,38 @@ impl World {
     #[must_use]
     pub fn scenario(self, robots: usize) -> String {
         let half = columns(robots) as f64 * self.spacing() / 2.0 + 0.5;
+        let mut text = self.without_robots(half);
+        let _ = write!(
+            text,
+            "[[robot]]\nname = \"r\"\ntype = \"bot\"\ncount = {robots}\nlayout = {{ class = \"grid\", spacing = {} }}\n",
+            self.spacing(),
+        );
+        text
+    }
+
+    /// The scenario with every robot where the benchmark has it, for any program that reads scenarios.
+    ///
+    /// Numbers are written in full: a run of it has the same hashes as the benchmark.
+    #[must_use]
+    pub fn placed_scenario(self, robots: usize) -> String {
+        let half = columns(robots) as f64 * self.spacing() / 2.0 + 0.5;
+        let mut text = self.without_robots(half);
+        for (k, p) in self.poses(robots).enumerate() {
+            let (name, x, y, h) = (k + 1, p.at.x, p.at.y, p.heading);
+            let _ = write!(text, "[[robot]]\nname = \"r{name}\"\ntype = \"bot\"\nat = [{x:?}, {y:?}, {h:?}]\n");
+        }
+        text
+    }
+
+    fn without_robots(self, half: f64) -> String {
         let mut text = String::from("format = 1\n[run]\nquantum = \"100ms\"\nduration = \"1h\"\n");
         let _ = write!(
             text,
             "[world]\nmin = [-{half}, -{half}]\nmax = [{half}, {half}]\n[type.bot]\n{}\n\
              [[type.bot.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = 0.2\nmax_speed = 1\n\
-             [[type.bot.part]]\nname = \"rays\"\nclass = \"range-rays\"\n{}\
-             [[robot]]\nname = \"r\"\ntype = \"bot\"\ncount = {robots}\nlayout = {{ class = \"grid\", spacing = {} }}\n",
+             [[type.bot.part]]\nname = \"rays\"\nclass = \"range-rays\"\n{}",
             self.body(),
             self.parts(),
-            self.spacing(),
         );
         text
     }
@@ -79,18 +103,37 @@ impl World {
     /// Puts the robots of a loaded scenario where the benchmark has them.
     pub fn place(self, scene: &mut Scene) {
         let Some(robots) = scene.root.children.iter_mut().find(|c| c.name == "robots") else { return };
-        let n = columns(robots.children.len());
-        let s = self.spacing();
+        let poses = self.poses(robots.children.len());
+        for (robot, pose) in robots.children.iter_mut().zip(poses) {
+            robot.pose = pose;
+        }
+    }
+
+    /// The world, ready to be stepped.
+    ///
+    /// # Errors
+    /// When the system refuses threads, or the benchmark's own scenario is no longer understood.
+    pub fn load(self, robots: usize, options: &Options) -> Result<Sim, Error> {
+        let registry = swarmyard_parts::standard_registry();
+        let text = self.scenario(robots);
+        let mut loaded = swarmyard_formats::read("bench", &text, &options.overrides, &NoFiles, &registry)
+            .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
+        self.place(&mut loaded.scene);
+        Sim::from_scene(&loaded.scene, &registry, options)
+    }
+
+    fn poses(self, robots: usize) -> impl Iterator<Item = Pose2> {
+        let (n, s) = (columns(robots), self.spacing());
         let mut draw = lcg();
-        for (k, robot) in robots.children.iter_mut().enumerate() {
+        (0..robots).map(move |k| {
             let centre = |cell: usize| (cell as f64 + 0.5) * s - n as f64 * s / 2.0;
             let (jx, jy, h) = (draw(), draw(), draw());
-            robot.pose = Pose2::new(
+            Pose2::new(
                 centre(k % n) + (jx - 0.5) * 0.4 * s,
                 centre(k / n) + (jy - 0.5) * 0.4 * s,
                 (h - 0.5) * 2.0 * std::f64::consts::PI,
-            );
-        }
+            )
+        })
     }
 }
 

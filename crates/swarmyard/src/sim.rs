@@ -1,5 +1,6 @@
 //! A run in the hand of a program.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
@@ -16,7 +17,7 @@ use swarmyard_scene::Scene;
 pub struct Options {
     /// `key=value` pairs laid over the scenario, as `--set` does.
     pub overrides: Vec<(String, String)>,
-    /// Threads; never changes a result.
+    /// Threads; never changes a result. 0 takes all processors for big worlds, and one for small ones.
     pub threads: usize,
     /// How contacts are grouped; never changes a result.
     pub grouping: Grouping,
@@ -78,6 +79,8 @@ pub struct Sim {
     pool: Pool,
     grouping: Grouping,
     warnings: Diagnostics,
+    /// Paths of what cannot move, by uid.
+    fixed: BTreeMap<Uid, String>,
 }
 
 impl Sim {
@@ -88,9 +91,7 @@ impl Sim {
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Sim, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| {
-            Error::Wrong(Diagnostic::error("no-file", format!("cannot read `{name}`: {e}")))
-        })?;
+        let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         Sim::read(&name, &text, &Folder(folder), &swarmyard_parts::standard_registry(), options)
     }
@@ -136,12 +137,14 @@ impl Sim {
     pub fn from_scene(scene: &Scene, registry: &Registry, options: &Options) -> Result<Sim, Error> {
         let Compiled { model, state } =
             compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
+        let threads = if options.threads == 0 { threads_for(model.robots()) } else { options.threads };
         Ok(Sim {
+            fixed: fixed_paths(scene),
             model: Arc::new(model),
             state,
             journal: Journal::default(),
             scratch: Scratch::with_grouping(options.grouping),
-            pool: Pool::new(options.threads).map_err(Error::System)?,
+            pool: Pool::new(threads).map_err(Error::System)?,
             grouping: options.grouping,
             warnings: Diagnostics::default(),
         })
@@ -225,6 +228,12 @@ impl Sim {
     #[must_use]
     pub fn pose(&self, path: &str) -> Option<Pose2> {
         self.model.slot_of_path(path).map(|slot| self.state.pose[slot])
+    }
+
+    /// The path behind a uid: of a body, a wall, the border or a fixed obstacle.
+    #[must_use]
+    pub fn path_of(&self, uid: Uid) -> Option<&str> {
+        self.model.path_of(uid).or_else(|| self.fixed.get(&uid).map(String::as_str))
     }
 
     /// Velocity of a robot or moving obstacle in its own frame, by path.
@@ -354,5 +363,36 @@ impl Sim {
             Error::Wrong(d.suggest(part, parts.iter().map(|p| p.name.as_str())))
         })?;
         Ok((slot, t, p))
+    }
+}
+
+/// Fewer robots than this are faster on one thread.
+const SMALL_WORLD: usize = 1000;
+
+fn threads_for(robots: usize) -> usize {
+    if robots < SMALL_WORLD { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) }
+}
+
+fn fixed_paths(scene: &Scene) -> BTreeMap<Uid, String> {
+    let under = |group: &'static str| scene.group(group).iter().map(move |n| format!("{group}/{}", n.name));
+    let all = under("/world/walls").chain(under("/obstacles")).chain(["/world/border".to_owned()]);
+    all.map(|path| (Uid::of_path(&path), path)).collect()
+}
+
+/// Says why a scenario cannot be read; when it is not there, which one may have been meant.
+fn no_file(path: &Path, why: &std::io::Error) -> Diagnostic {
+    let shown = path.display();
+    if why.kind() != std::io::ErrorKind::NotFound {
+        return Diagnostic::error("no-file", format!("cannot read `{shown}`: {why}"));
+    }
+    let d = Diagnostic::error("no-file", format!("there is no file `{shown}`"));
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+    let scenarios = entries.filter(|p| p.extension().is_some_and(|e| e == "toml"));
+    let names: Vec<String> = scenarios.filter_map(|p| Some(p.file_name()?.to_str()?.to_owned())).collect();
+    let wrong = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
+    match swarmyard_base::path::nearest(wrong, names.iter().map(String::as_str)) {
+        Some(near) => d.help(format!("did you mean `{}`?", path.with_file_name(near).display())),
+        None => d.help("make a project with a scenario that runs: swarmyard init my-project"),
     }
 }

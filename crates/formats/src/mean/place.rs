@@ -32,7 +32,8 @@ fn offsets(raw: &str) -> Option<Vec<(usize, usize)>> {
     while at < close {
         let c = raw[at..].chars().next()?;
         offsets.push((said, at));
-        let (written, spoken) = if c == '\\' && quote == '"' { escape(&raw[at..]) } else { (c.len_utf8(), c.len_utf8()) };
+        let (written, spoken) =
+            if c == '\\' && quote == '"' { escape(&raw[at..]) } else { (c.len_utf8(), c.len_utf8()) };
         at += written;
         said += spoken;
     }

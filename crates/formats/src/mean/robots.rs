@@ -24,7 +24,13 @@ const ATTEMPTS: u32 = 2000;
 const MAX_FAILURES: usize = 20;
 
 /// Reads the robots and places them.
-pub(super) fn robots(m: &mut Meaning<'_, '_>, pieces: Vec<Piece>, run: &Node, world: &Node, obstacles: &Node) -> Node {
+pub(super) fn robots(
+    m: &mut Meaning<'_, '_>,
+    pieces: Vec<Piece>,
+    run: &Node,
+    world: &Node,
+    obstacles: &Node,
+) -> Node {
     let mut group = Node::new("robots", "");
     let mut batches: Vec<Batch> = Vec::with_capacity(pieces.len());
     let mut total = 0;
@@ -32,7 +38,8 @@ pub(super) fn robots(m: &mut Meaning<'_, '_>, pieces: Vec<Piece>, run: &Node, wo
         let Some(batch) = read_batch(m, piece, total) else { continue };
         total = batch.nodes.end;
         if total > m.context.limits.robots {
-            let what = format!("a scenario may have at most `{}` robots, not `{total}`", m.context.limits.robots);
+            let what =
+                format!("a scenario may have at most `{}` robots, not `{total}`", m.context.limits.robots);
             let span = piece.table.get("count").map_or(piece.table.span, |t| t.span);
             m.context.report(Diagnostic::error("too-many-robots", what).at(Some(span)));
             return group;
@@ -209,7 +216,10 @@ impl Batch {
     /// The pose of robot `k` of `n`.
     fn pose(&self, k: usize, n: usize, rot: Rot2, seed: u64, name: &str) -> Pose2 {
         let at = self.at;
-        let placed = |offset: Vec2, heading: f64| Pose2 { at: at.at + rot.apply(offset), heading: math::wrap_angle(heading) };
+        let placed = |offset: Vec2, heading: f64| Pose2 {
+            at: at.at + rot.apply(offset),
+            heading: math::wrap_angle(heading),
+        };
         match &self.layout {
             Layout::Single | Layout::Random { .. } => at,
             Layout::Row { step } => placed(*step * k as f64, at.heading),
@@ -220,7 +230,8 @@ impl Batch {
                 let mut heading = at.heading;
                 if *jitter > 0.0 || *turned {
                     let draw = draw(seed, name, 0);
-                    offset = offset + Vec2::new(draw.between(0, -*jitter, *jitter), draw.between(1, -*jitter, *jitter));
+                    offset = offset
+                        + Vec2::new(draw.between(0, -*jitter, *jitter), draw.between(1, -*jitter, *jitter));
                     heading = if *turned { draw.between(2, -PI, PI) } else { heading };
                 }
                 placed(offset, heading)
@@ -292,7 +303,13 @@ fn reach_of(params: &Params) -> f64 {
     params.num_or_none("radius").or(size).or(polygon).unwrap_or(0.0)
 }
 
-fn place_randomly(m: &mut Meaning<'_, '_>, robots: &mut [Node], batches: &[Batch], seed: u64, room: &dyn Fn() -> Room) {
+fn place_randomly(
+    m: &mut Meaning<'_, '_>,
+    robots: &mut [Node],
+    batches: &[Batch],
+    seed: u64,
+    room: &dyn Fn() -> Room,
+) {
     let mut room = room();
     let mut order: Vec<(usize, &Batch)> = Vec::new();
     for batch in batches {
@@ -323,7 +340,9 @@ fn place_randomly(m: &mut Meaning<'_, '_>, robots: &mut [Node], batches: &[Batch
     for (entry, fitted) in full {
         let batch = &batches[entry];
         let what = format!("there is room for only `{fitted}` of `{}` robots", batch.nodes.len());
-        let d = Diagnostic::error("no-room", what).at(Some(batch.layout_span)).on(format!("/robots/{}", batch.base));
+        let d = Diagnostic::error("no-room", what)
+            .at(Some(batch.layout_span))
+            .on(format!("/robots/{}", batch.base));
         m.context.report(d.help("make the rectangle larger, the gap smaller, or the robots fewer"));
     }
 }

@@ -71,7 +71,8 @@ impl Room {
     }
 
     fn fits_level(&self, level: &Level, centre: Vec2, need: f64) -> bool {
-        let free = |number: &u32| self.items.get(*number as usize).is_none_or(|item| item.clear_of(centre, need));
+        let free =
+            |number: &u32| self.items.get(*number as usize).is_none_or(|item| item.clear_of(centre, need));
         // An item's centre is at most this far away if it is in the way.
         let reach = need + level.cell / 2.0;
         let range = |x: f64| (floor((x - reach) / level.cell), floor((x + reach) / level.cell));

@@ -16,7 +16,8 @@ impl Meaning<'_, '_> {
         let entries = table.table().unwrap_or_default();
         let mut given = entries.iter().filter(|(k, _)| SHAPE_KEYS.contains(&k.text.as_str()));
         let Some((first, value)) = given.next() else {
-            let d = Diagnostic::error("missing-key", "a body needs one of the keys `radius`, `size`, `polygon`");
+            let d =
+                Diagnostic::error("missing-key", "a body needs one of the keys `radius`, `size`, `polygon`");
             self.context.report(d.at(Some(table.span)).on(path));
             return None;
         };
@@ -40,7 +41,14 @@ impl Meaning<'_, '_> {
         }
     }
 
-    fn polygon(&mut self, table: &Tree, value: &Tree, params: &Params, path: &str, moves: bool) -> Option<f64> {
+    fn polygon(
+        &mut self,
+        table: &Tree,
+        value: &Tree,
+        params: &Params,
+        path: &str,
+        moves: bool,
+    ) -> Option<f64> {
         let points = params.points_or_none("polygon").filter(|p| p.len() >= 3)?;
         if !self.distinct_points(table, "polygon", params, true, path) {
             return None;
@@ -55,13 +63,21 @@ impl Meaning<'_, '_> {
     }
 
     /// Checks that no point repeats the one before it (nor, in a ring, the last the first).
-    pub(super) fn distinct_points(&mut self, table: &Tree, key: &str, params: &Params, ring: bool, path: &str) -> bool {
+    pub(super) fn distinct_points(
+        &mut self,
+        table: &Tree,
+        key: &str,
+        params: &Params,
+        ring: bool,
+        path: &str,
+    ) -> bool {
         let Some(points) = params.points_or_none(key) else { return true };
         let Some(value) = table.get(key) else { return true };
         let n = points.len();
         let mut good = true;
         for k in 0..n {
-            let repeats = (k > 0 && points[k] == points[k - 1]) || (ring && k + 1 == n && n > 2 && points[k] == points[0]);
+            let repeats = (k > 0 && points[k] == points[k - 1])
+                || (ring && k + 1 == n && n > 2 && points[k] == points[0]);
             if !repeats {
                 continue;
             }
@@ -72,6 +88,15 @@ impl Meaning<'_, '_> {
             self.context.report(d.help("take one of the two out"));
         }
         good
+    }
+
+    /// Checks that three or more points enclose something.
+    pub(super) fn area(&mut self, params: &Params, path: &str) {
+        let Some(points) = params.points_or_none("points").filter(|p| p.len() > 2) else { return };
+        if !has_area(points) {
+            let d = Diagnostic::error("bad-outline", "`points` cannot be used: they enclose no area");
+            self.context.report(d.at(params.span("points")).on(path).help("give a `width` for a band"));
+        }
     }
 
     /// Checks that a thing ends above where it begins.
@@ -88,7 +113,8 @@ impl Meaning<'_, '_> {
 
     fn colour(&mut self, table: &Tree, params: &Params, path: &str) {
         let Some(colour) = params.text_or_none("colour") else { return };
-        let hex = colour.strip_prefix('#').filter(|h| h.len() == 6 && h.bytes().all(|b| b.is_ascii_hexdigit()));
+        let hex =
+            colour.strip_prefix('#').filter(|h| h.len() == 6 && h.bytes().all(|b| b.is_ascii_hexdigit()));
         if hex.is_none() {
             let d = Diagnostic::error("bad-colour", format!("not a colour: `{}`", shortened(colour)));
             let span = table.get("colour").map(|t| t.span);
@@ -103,8 +129,7 @@ fn simple(points: &[Vec2]) -> Result<(), String> {
     if n > MAX_FIXED_CORNERS {
         return Err(format!("it may have at most `{MAX_FIXED_CORNERS}` corners, not `{n}`"));
     }
-    let area: f64 = (0..n).map(|k| points[k].cross(points[(k + 1) % n])).sum::<f64>() / 2.0;
-    if !area.is_finite() || area.abs() < 1e-12 {
+    if !has_area(points) {
         return Err("it has no area".into());
     }
     for i in 0..n {
@@ -117,6 +142,12 @@ fn simple(points: &[Vec2]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn has_area(points: &[Vec2]) -> bool {
+    let n = points.len();
+    let area = (0..n).map(|k| points[k].cross(points[(k + 1) % n])).sum::<f64>() / 2.0;
+    area.is_finite() && area.abs() > 1e-12
 }
 
 /// Whether two segments have a point in common.

@@ -73,8 +73,11 @@ impl<'a> Meaning<'_, 'a> {
             }
             _ => return,
         };
-        let d = Diagnostic::error(code, format!("there is no {what} `{}`", shortened(name)));
-        let mut d = d.at(Some(value.span)).on(path).suggest(name, known.iter().copied());
+        let mut d = Diagnostic::error(code, format!("there is no {what} `{}`", shortened(name)));
+        // Comparing names is slow, and past the limit nobody sees the suggestion.
+        if !self.context.is_full() {
+            d = d.at(Some(value.span)).on(path).suggest(name, known.iter().copied());
+        }
         if known.is_empty() {
             d = d.help(format!("add a section `[{what}.{}]`", shortened(name)));
         }

@@ -1,0 +1,120 @@
+//! A world put together by hand, for casts without an engine.
+
+use crate::oracle::Thing;
+use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
+use swarmyard_part_api::{Bodies, BodyGrid, BodyKind, Detail, Fan, FixedEdge, FixedIndex, Outline, World};
+
+/// Bodies and fixed edges; the observer is the body in slot 0.
+#[derive(Default)]
+pub struct Yard {
+    uids: Vec<Uid>,
+    poses: Vec<Pose2>,
+    rots: Vec<Rot2>,
+    rest: Vec<Twist2>,
+    numbers: Vec<u32>,
+    kinds: Vec<BodyKind>,
+    heights: Vec<(f64, f64)>,
+    outlines: Vec<Outline>,
+    edges: Vec<FixedEdge>,
+    grid: BodyGrid,
+    fixed: FixedIndex,
+}
+
+/// What a fan saw: one distance and one kind per ray.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Distances.
+    pub distances: Vec<f64>,
+    /// Kinds; 0 for nothing.
+    pub kinds: Vec<f64>,
+}
+
+impl Look {
+    /// The same numbers bit by bit.
+    #[must_use]
+    pub fn bits(&self) -> Vec<(u64, u64)> {
+        self.distances.iter().zip(&self.kinds).map(|(d, k)| (d.to_bits(), k.to_bits())).collect()
+    }
+}
+
+impl Yard {
+    /// Adds a body.
+    pub fn body(&mut self, outline: Outline, pose: Pose2, kind: BodyKind, heights: (f64, f64)) {
+        self.uids.push(Uid::of_path(&format!("/body/{}", self.uids.len())));
+        self.poses.push(pose);
+        self.rots.push(pose.rot());
+        self.rest.push(Twist2::REST);
+        self.numbers.push(self.outlines.len() as u32);
+        self.kinds.push(kind);
+        self.heights.push(heights);
+        self.outlines.push(outline);
+    }
+
+    /// Adds a fixed edge.
+    pub fn edge(&mut self, a: Vec2, b: Vec2, kind: BodyKind, heights: (f64, f64)) {
+        let uid = Uid::of_path(&format!("/edge/{}", self.edges.len()));
+        self.edges.push(FixedEdge { a, b, uid, owner: uid, kind, heights, surface: 0 });
+    }
+
+    /// Sorts everything by place; call after the last addition.
+    pub fn ready(&mut self) {
+        let Yard { grid, poses, outlines, .. } = self;
+        grid.rebuild(poses, |slot| outlines[slot].reach());
+        self.fixed = FixedIndex::new(self.edges.clone());
+    }
+
+    /// What an oracle has to know: every thing but the observer, with kind and heights.
+    #[must_use]
+    pub fn things(&self) -> Vec<(Thing, BodyKind, (f64, f64))> {
+        let bodies = (1..self.poses.len())
+            .map(|k| (Thing::new(&self.outlines[k], self.poses[k]), self.kinds[k], self.heights[k]));
+        let edges = self.edges.iter().map(|e| (Thing::line(e.a, e.b), e.kind, e.heights));
+        bodies.chain(edges).collect()
+    }
+
+    /// What the observer's fan sees, the usual way.
+    #[must_use]
+    pub fn look(&self, fan: &Fan) -> Look {
+        self.cast(fan, World::cast_fan)
+    }
+
+    /// What it sees by sweeping neighbours.
+    #[must_use]
+    pub fn look_by_sweep(&self, fan: &Fan) -> Look {
+        self.cast(fan, World::cast_fan_by_sweep)
+    }
+
+    /// What it sees by walking each ray.
+    #[must_use]
+    pub fn look_by_walk(&self, fan: &Fan) -> Look {
+        self.cast(fan, World::cast_fan_by_walk)
+    }
+
+    fn cast(&self, fan: &Fan, way: impl Fn(&World<'_>, &Fan, usize, &mut [f64], &mut [f64])) -> Look {
+        let mut look = Look { distances: vec![-1.0; fan.len()], kinds: vec![-1.0; fan.len()] };
+        way(&self.world(), fan, 0, &mut look.distances, &mut look.kinds);
+        look
+    }
+
+    fn world(&self) -> World<'_> {
+        World {
+            now: Time::ZERO,
+            seed: 1,
+            detail: Detail::Full,
+            bodies: Bodies {
+                uid: &self.uids,
+                pose: &self.poses,
+                rot: &self.rots,
+                twist: &self.rest,
+                moved: &self.rest,
+                outline: &self.numbers,
+                kind: &self.kinds,
+                heights: &self.heights,
+            },
+            outlines: &self.outlines,
+            grid: &self.grid,
+            fixed: &self.fixed,
+            touches: &[],
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What happened, as a person or a program would ask for it: with paths, not with uids.
+
+use serde::{Deserialize, Serialize};
+use swarmyard_base::{Time, Uid};
+use swarmyard_engine::{ContactEvent, Model, RunEvent};
+
+/// Contacts written one by one between two frames; the rest is counted.
+///
+/// Why a bound: ten thousand robots in a crowd touch thousands of times per quantum, and nobody
+/// looks at each. The count stays exact, and a replay has them all.
+pub(crate) const MAX_CONTACTS: u32 = 500;
+
+/// What happened in one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepEvents {
+    /// Steps committed, this one included.
+    pub step: u64,
+    /// Simulated time, in nanoseconds.
+    pub time: Time,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Event {
+    /// Two things touched.
+    Contact(Contact),
+    /// Contacts since the frame before that were counted only.
+    MoreContacts {
+        /// How many.
+        count: u64,
+    },
+    /// A robot was halted because something was not a finite number.
+    Halt {
+        /// The robot.
+        robot: String,
+        /// What was not finite.
+        what: String,
+    },
+    /// A body exceeded its impact limit and was stopped for the rest of the quantum.
+    ImpactLimit {
+        /// The body.
+        body: String,
+    },
+    /// An assertion that must always hold does not, for the first time.
+    AssertFailed {
+        /// Its name.
+        name: String,
+        /// Its condition.
+        condition: String,
+    },
+}
+
+/// A contact of two things.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contact {
+    /// A body.
+    pub a: String,
+    /// The other one: a body, a wall or a fixed obstacle.
+    pub b: String,
+    /// What the other one is: `wall`, `robot` or `obstacle`.
+    pub with: String,
+    /// Where, in the world's frame.
+    pub x: f64,
+    /// Where, in the world's frame.
+    pub y: f64,
+    /// Impulse along the normal, N s.
+    pub impulse: f64,
+    /// Closing speed, m/s.
+    pub closing: f64,
+}
+
+/// Gathers events, and counts contacts that are too many.
+#[derive(Default)]
+pub(crate) struct EventLog {
+    contacts: u32,
+    more: u64,
+}
+
+impl EventLog {
+    /// The events of one step, as they are written; none when there is nothing to write.
+    pub(crate) fn take(&mut self, model: &Model, events: &[RunEvent]) -> Vec<Event> {
+        let mut out = Vec::new();
+        for event in events {
+            match event {
+                RunEvent::Contact(_) if self.contacts >= MAX_CONTACTS => self.more += 1,
+                RunEvent::Contact(c) => {
+                    self.contacts += 1;
+                    out.push(Event::Contact(contact(model, c)));
+                }
+                RunEvent::NotFinite { robot, what } => {
+                    out.push(Event::Halt { robot: path(model, *robot, "robot"), what: (*what).to_owned() });
+                }
+                RunEvent::ImpactLimit(body) => out.push(Event::ImpactLimit { body: path(model, *body, "body") }),
+                RunEvent::AssertFailed(k) => out.extend(
+                    model.asserts.get(*k).map(|a| Event::AssertFailed { name: a.name.clone(), condition: a.text.clone() }),
+                ),
+            }
+        }
+        out
+    }
+
+    /// Starts the next interval; answers the contacts that were only counted.
+    pub(crate) fn next_interval(&mut self) -> Option<Event> {
+        let count = std::mem::take(&mut self.more);
+        self.contacts = 0;
+        (count > 0).then_some(Event::MoreContacts { count })
+    }
+}
+
+fn contact(model: &Model, c: &ContactEvent) -> Contact {
+    // JSON has no word for what is not finite.
+    let plain = |x: f64| if x.is_finite() { x } else { 0.0 };
+    Contact {
+        a: path(model, c.a, "robot"),
+        b: path(model, c.b, c.kind.word()),
+        with: c.kind.word().to_owned(),
+        x: plain(c.point.x),
+        y: plain(c.point.y),
+        impulse: plain(c.impulse),
+        closing: plain(c.closing),
+    }
+}
+
+/// The path behind a uid; for something fixed that the model keeps no path of, what it is.
+fn path(model: &Model, uid: Uid, word: &str) -> String {
+    match model.path_of(uid) {
+        Some(path) => path.to_owned(),
+        None if uid == Uid::of_path("/world/border") => "/world/border".to_owned(),
+        None => format!("{word} {uid}"),
+    }
+}

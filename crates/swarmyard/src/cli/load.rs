@@ -1,0 +1,105 @@
+//! From arguments to a loaded world.
+
+use super::fail::Failure;
+use clap::Args;
+use std::path::Path;
+use swarmyard::base::units::Unit;
+use swarmyard::base::Time;
+use swarmyard::part_api::BodyKind;
+use swarmyard::{Options, Sim};
+
+/// Changes to the scenario from the command line.
+#[derive(Args)]
+pub(crate) struct SetArgs {
+    /// Put a value over the scenario's, such as run.duration=10s (may be repeated)
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as key=value, such as run.duration=10s")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Loads a scenario file.
+pub(crate) fn scenario(path: &Path, overrides: &[(String, String)], threads: usize) -> Result<Sim, Failure> {
+    let options = Options { overrides: overrides.to_vec(), threads, ..Options::default() };
+    Sim::load(path, &options).map_err(|e| Failure::from(e).on(path.display().to_string()))
+}
+
+/// A seed: a number, or one that nobody chose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed(pub(crate) u64);
+
+impl Seed {
+    /// Reads `7` or `random`.
+    pub(crate) fn parse(text: &str) -> Result<Seed, String> {
+        if text == "random" {
+            return Ok(Seed(random_seed()));
+        }
+        let wrong = || format!("a seed is a whole number from 0 to {}, or `random`", i64::MAX);
+        let seed: u64 = text.parse().map_err(|_| wrong())?;
+        if seed > i64::MAX.unsigned_abs() { Err(wrong()) } else { Ok(Seed(seed)) }
+    }
+}
+
+/// The system's randomness, by way of the keys that the standard library draws for its maps. Kept
+/// below 2⁵³, so that every program that reads the JSON gets it right.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id()) >> 11
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// At the first tick at or after this simulated time.
+    Time(Time),
+    /// After so many ticks.
+    Tick(u64),
+}
+
+impl Until {
+    /// Reads `60s`, `2min` or `tick:600`.
+    pub(crate) fn parse(text: &str) -> Result<Until, String> {
+        if let Some(ticks) = text.strip_prefix("tick:") {
+            let ticks = ticks.parse().map_err(|_| "write a whole number of ticks, such as tick:600".to_owned())?;
+            return Ok(Until::Tick(ticks));
+        }
+        let seconds = Unit::Second.parse(text).map_err(|e| format!("{e}; or write ticks, such as tick:600"))?;
+        // The end of time is 292 years away.
+        if !(0.0..=9.0e9).contains(&seconds) {
+            return Err(format!("a run cannot last `{text}`"));
+        }
+        Ok(Until::Time(Time::from_seconds(seconds)))
+    }
+
+    /// Whether the run is there.
+    pub(crate) fn reached(self, sim: &Sim) -> bool {
+        match self {
+            Until::Time(end) => sim.now() >= end,
+            Until::Tick(end) => sim.state().stops >= end,
+        }
+    }
+
+    /// How far the run has got, from 0 to 1.
+    pub(crate) fn share(self, sim: &Sim) -> f64 {
+        let (done, all) = match self {
+            Until::Time(end) => (sim.now().seconds(), end.seconds()),
+            Until::Tick(end) => (sim.state().stops as f64, end as f64),
+        };
+        if all > 0.0 { (done / all).min(1.0) } else { 1.0 }
+    }
+}
+
+/// Paths of the robots whose controllers wait for commands from outside.
+pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
+    let model = sim.model();
+    let waiting = model.types.iter().filter(|t| t.controllers.iter().any(|c| c.model.waits()));
+    waiting.flat_map(|t| t.slots.clone()).map(|slot| model.paths[slot].to_string()).collect()
+}
+
+/// Number of robot types that have robots.
+pub(crate) fn robot_types(sim: &Sim) -> usize {
+    sim.model().types.iter().filter(|t| t.kind == BodyKind::Robot && !t.slots.is_empty()).count()
+}

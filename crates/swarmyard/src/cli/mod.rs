@@ -1,0 +1,128 @@
+//! The command line: one file per command, and what they share.
+//!
+//! In: arguments. Out: data on stdout, messages and progress on stderr, an exit code that means
+//! something ([`Exit`]). With `--json` the data is JSON, problems included.
+//!
+//! *Invariants:* no command changes a file in place (a new file is renamed over the old one), and
+//! nothing here decides a bit of a run: every loop is [`swarmyard::Sim::step`].
+
+mod bench;
+mod check;
+mod diff;
+mod doctor;
+mod export;
+mod fail;
+mod fmt;
+mod init;
+mod load;
+mod out;
+mod replay;
+mod run;
+mod sheets;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use fail::{Exit, Failure};
+use out::Out;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  swarmyard init my-project                   a project that runs as it is
+  swarmyard run my-project/scenario.toml      run it, record it, print its hash
+  swarmyard replay scenario.mcap --verify     run it again and compare every hash";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all is well                   4  an assertion of the scenario was not met
+  1  it could not be done          5  a controller failed, or waits for commands
+  2  wrong use of the command      6  replay, comparison or self-test differs
+  3  the scenario is not valid     124  wall limit   130  stopped by a signal
+
+`swarmyard COMMAND --help` has examples of each command.";
+
+/// A deterministic simulator for many robots.
+#[derive(Parser)]
+#[command(name = "swarmyard", version, before_help = EXAMPLES, after_help = EXIT_CODES, max_term_width = 100)]
+struct Args {
+    /// Print JSON instead of text, problems included
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scenario, and record it
+    Run(run::RunArgs),
+    /// Say everything that is wrong with scenarios, without running them
+    Check(check::CheckArgs),
+    /// Explain the classes that can be put into a world
+    Describe(sheets::DescribeArgs),
+    /// Print the JSON Schema of scenarios, for editors
+    Schema,
+    /// Format scenarios
+    Fmt(fmt::FmtArgs),
+    /// Name the first time, robot and field in which two recordings differ
+    Diff(diff::DiffArgs),
+    /// Run a recording again, and check that nothing differs
+    Replay(replay::ReplayArgs),
+    /// Make a table or a picture from a recording
+    Export(export::ExportArgs),
+    /// Measure how fast this machine simulates
+    Bench(bench::BenchArgs),
+    /// Start a project that runs as it is
+    Init(init::InitArgs),
+    /// Look at this installation, and test it
+    Doctor,
+    /// Print a completion script for a shell
+    Completions(sheets::CompletionsArgs),
+}
+
+/// Reads the arguments, does what they say, and answers with the exit code.
+pub(crate) fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(e) => return usage(&e),
+    };
+    let out = Out { json: args.json };
+    let done = match &args.command {
+        Command::Run(args) => run::run(args, &out),
+        Command::Check(args) => check::check(args, &out),
+        Command::Describe(args) => sheets::describe(args, &out),
+        Command::Schema => sheets::schema(&out),
+        Command::Fmt(args) => fmt::fmt(args, &out),
+        Command::Diff(args) => diff::diff(args, &out),
+        Command::Replay(args) => replay::replay(args, &out),
+        Command::Export(args) => export::export(args, &out),
+        Command::Bench(args) => bench::bench(args, &out),
+        Command::Init(args) => init::init(args, &out),
+        Command::Doctor => doctor::doctor(&out),
+        Command::Completions(args) => sheets::completions(args, &mut Args::command(), &out),
+    };
+    let exit = done.unwrap_or_else(|failure| {
+        out.failure(&failure);
+        failure.exit
+    });
+    ExitCode::from(exit as u8)
+}
+
+/// Help, version and wrong usage. The rest of the arguments was not understood, so whether JSON is
+/// wanted is looked up by hand.
+fn usage(e: &clap::Error) -> ExitCode {
+    let json = std::env::args_os().any(|a| a == "--json");
+    if !json || !e.use_stderr() {
+        // Nothing can be done about an output that is closed.
+        let _ = e.print();
+        return ExitCode::from(if e.use_stderr() { Exit::Usage } else { Exit::Ok } as u8);
+    }
+    let text = e.render().to_string();
+    let message = text.lines().next().unwrap_or("wrong use of the command").trim_start_matches("error: ");
+    let mut failure = Failure::new(Exit::Usage, "usage", message);
+    let rest: Vec<&str> = text.lines().skip(1).map(str::trim).filter(|l| !l.is_empty()).collect();
+    if !rest.is_empty() {
+        failure = failure.help(rest.join("; "));
+    }
+    Out { json }.failure(&failure);
+    ExitCode::from(Exit::Usage as u8)
+}

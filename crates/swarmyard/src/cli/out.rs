@@ -1,0 +1,117 @@
+//! Where text goes: data to stdout, everything else to stderr; and how files are written.
+
+use super::fail::Failure;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use swarmyard::base::{Diagnostic, Sources};
+
+/// How the person (or program) wants to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Out {
+    /// JSON instead of text.
+    pub(crate) json: bool,
+}
+
+impl Out {
+    /// Prints data.
+    pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            stdout.write_all(b"\n")?;
+        }
+        Ok(stdout.flush()?)
+    }
+
+    /// Prints one JSON object on a line of its own, marked with its schema.
+    pub(crate) fn json(&self, name: &str, value: Value) -> Result<(), Failure> {
+        self.data(&marked(name, value).to_string())
+    }
+
+    /// Prints the JSON or the text, as asked for.
+    pub(crate) fn answer(&self, name: &str, value: Value, text: &str) -> Result<(), Failure> {
+        if self.json { self.json(name, value) } else { self.data(text) }
+    }
+
+    /// Tells a person something.
+    pub(crate) fn say(&self, text: &str) {
+        // Nobody listens on a closed stderr.
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+
+    /// Tells a person about something that is no error.
+    pub(crate) fn warn(&self, sources: &Sources, d: &Diagnostic) {
+        self.say(&sources.render(d));
+    }
+
+    /// Says why the command ends.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if !self.json {
+            for d in &failure.problems.0 {
+                self.say(&failure.sources.render(d));
+            }
+            return;
+        }
+        let problems = failure.json();
+        let mut whole = problems.first().cloned().unwrap_or_else(|| json!({}));
+        whole["exit"] = json!(failure.exit as u8);
+        whole["problems"] = json!(problems);
+        let _ = self.json("error", whole);
+    }
+}
+
+/// Adds the mark that says what a JSON object is.
+pub(crate) fn marked(name: &str, mut value: Value) -> Value {
+    value["schema"] = json!(format!("swarmyard-{name}/1"));
+    value
+}
+
+/// Writes a whole file: readers see the old one or the new one, never a half.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::file("write", path, &e);
+    // A link stays a link; a device is written to, not replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let old = fs::metadata(&target).ok();
+    if old.as_ref().is_some_and(|m| !m.is_file()) {
+        return fs::write(&target, bytes).map_err(failed);
+    }
+    let Some(name) = target.file_name() else {
+        return Err(failed(std::io::Error::other("this is not the name of a file")));
+    };
+    let temporary = target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+    let written = fs::File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()?;
+        fs::rename(&temporary, &target)
+    });
+    written.map_err(|e| {
+        let _ = fs::remove_file(&temporary);
+        failed(e)
+    })
+}
+
+/// Bytes as people say them.
+pub(crate) fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.2} GB", n as f64 / 1e9),
+    }
+}
+
+/// A count with the right form of its noun: `1 robot`, `2 robots`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// A word as a shell takes it: quoted when it has to be.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}

@@ -1,0 +1,107 @@
+//! `cargo xtask test`: every check, with a count at the end.
+
+use crate::{cargo, root, run};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Counts over all test programs.
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+/// Runs every check; all of them, even when one fails.
+pub(crate) fn all() -> Result<(), String> {
+    let python = python_with_mcap();
+    let mut counts = Counts::default();
+    let mut failures = Vec::new();
+    let mut check = |name: &str, done: Result<(), String>| match done {
+        Ok(()) => println!("ok      {name}"),
+        Err(why) => {
+            println!("FAILED  {name}: {why}");
+            failures.push(name.to_owned());
+        }
+    };
+    check("format", timed("format", || cargo(&["fmt", "--all", "--check"])));
+    let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    check("lints", timed("lints", || cargo(&lint)));
+    check("tests", timed("tests", || cargo_test(&["test", "--workspace"], python.as_deref(), &mut counts)));
+    let docs = ["doc", "--quiet", "--workspace", "--no-deps"];
+    check("docs", timed("docs", || run("cargo", &docs, &[("RUSTDOCFLAGS", "-D warnings")])));
+    let worlds: Vec<String> = worlds();
+    let mut args = vec!["run", "--quiet", "-p", "swarmyard", "--", "check"];
+    args.extend(worlds.iter().map(String::as_str));
+    check("worlds", timed("worlds", || cargo(&args)));
+    let Counts { passed, failed, ignored } = counts;
+    println!("\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}", worlds.len());
+    if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
+}
+
+fn timed(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    println!("\n==== {name}");
+    let start = Instant::now();
+    let done = work();
+    println!("---- {name} took {:.0} s", start.elapsed().as_secs_f64());
+    done
+}
+
+/// Runs `cargo test`, passes its output on, and adds up its counts.
+fn cargo_test(args: &[&str], python: Option<&str>, counts: &mut Counts) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(args).arg("--no-fail-fast").current_dir(root()).stdout(Stdio::piped());
+    if let Some(python) = python {
+        command.env("SWARMYARD_PYTHON", python);
+    }
+    let mut child = command.spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
+    let output = child.stdout.take().ok_or("cargo has no output")?;
+    for line in BufReader::new(output).lines().map_while(Result::ok) {
+        if let Some(result) = line.strip_prefix("test result: ") {
+            let number = |word: &str| {
+                let before = result.split(word).next().unwrap_or("");
+                before.split_whitespace().last().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0)
+            };
+            counts.passed += number(" passed");
+            counts.failed += number(" failed");
+            counts.ignored += number(" ignored");
+        }
+        println!("{line}");
+    }
+    let status = child.wait().map_err(|e| e.to_string())?;
+    if status.success() { Ok(()) } else { Err(format!("cargo test failed ({status})")) }
+}
+
+/// A Python with the public `mcap` packages, so that recordings are read by something nobody here
+/// wrote. `None` when it cannot be had; the test that needs it says so.
+fn python_with_mcap() -> Option<String> {
+    let venv = root().join("target/python");
+    let python = venv.join("bin/python");
+    let path = python.display().to_string();
+    let works = |path: &str| {
+        let args = ["-c", "import mcap, mcap_ros2"];
+        Command::new(path).args(args).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+    };
+    if !works(&path) {
+        let folder = venv.display().to_string();
+        let installed = run("python3", &["-m", "venv", &folder], &[])
+            .and_then(|()| run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[]));
+        if let Err(why) = installed {
+            println!("note: no Python with `mcap`: {why}");
+        }
+    }
+    works(&path).then_some(path)
+}
+
+fn worlds() -> Vec<String> {
+    let mut all: Vec<String> = std::fs::read_dir(root().join("worlds"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| format!("worlds/{}", entry.file_name().to_string_lossy()))
+        .filter(|name| name.ends_with(".toml"))
+        .collect();
+    all.sort();
+    all
+}
