@@ -158,7 +158,7 @@ impl FixedIndex {
     pub fn new(edges: Vec<FixedEdge>) -> FixedIndex {
         let (min, max) = bounds(edges.iter().flat_map(|e| [e.a, e.b]));
         // Cells of at least half a metre: finer ones cost memory and save nothing.
-        let cells = Cells::over(min, max, (4 * edges.len() + 64).max(4096).min(1 << 20), 0.5);
+        let cells = Cells::over(min, max, (4 * edges.len() + 64).clamp(4096, 1 << 20), 0.5);
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (k, edge) in edges.iter().enumerate() {
             cells_of(&cells, edge, |cell| pairs.push((cell as u32, k as u32)));

@@ -133,7 +133,7 @@ fn robot() -> Sheet {
         .param(Param::new("type", ParamType::Name("type"), "Its type.").required())
         .param(Param::new("at", ParamType::Pose, "Where it starts; with a layout, where the layout's origin is.").or(Value::Pose(Pose2::default())))
         .param(Param::new("count", ParamType::Int { min: 1, max: 10_000_000 }, "How many."))
-        .param(Param::new("layout", ParamType::Inline(Kind::Layout), "How the `count` robots are placed; N copies at the same offset in a row when left out."))
+        .param(Param::new("layout", ParamType::Inline(Kind::Layout), "How the `count` robots are placed; a row with a step of three radii when left out."))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"r\"\ntype = \"dot\"\ncount = 9\nlayout = { class = \"grid\", columns = 3, spacing = \"50cm\" }")
 }
 

@@ -12,8 +12,6 @@ use swarmyard_engine::{Model, PartModel, State};
 const RANGE_CHANNEL: &str = "range";
 /// A channel that is zero where a ray met nothing.
 const HIT_CHANNEL: &str = "hit";
-/// A channel with the bearing of each ray in the body's frame.
-const BEARING_CHANNEL: &str = "bearing";
 
 /// All named topics of a recording.
 pub(crate) struct RosTopics {
@@ -167,18 +165,14 @@ fn rays(cdr: &mut Cdr, now: Time, frame: &str, part: &PartModel, readings: &[f64
     }
     let limits = part.layout.channels.iter().find(|c| c.name == RANGE_CHANNEL).map_or((0.0, 0.0), |c| (c.min, c.max));
     if many {
-        cdr.scan(now, frame, ray_angles(part, readings, ranges.len()), limits, &ranges);
+        cdr.scan(now, frame, ray_angles(part, ranges.len()), limits, &ranges);
     } else {
         cdr.range(now, frame, limits, ranges.first().copied().unwrap_or(0.0));
     }
 }
 
 /// Bearing of the first ray and the step between rays, in the body's frame. The only place that
-/// knows where they come from: a `bearing` channel, or else a full turn beginning straight ahead.
-fn ray_angles(part: &PartModel, readings: &[f64], count: usize) -> (f64, f64) {
-    let bearing = part.layout.place(BEARING_CHANNEL).and_then(|(first, len)| readings.get(first..first + len));
-    match bearing {
-        Some([first, second, ..]) => (*first, swarmyard_base::math::wrap_angle(second - first)),
-        _ => (0.0, 2.0 * std::f64::consts::PI / count as f64),
-    }
+/// knows where they come from: the part's layout, or else a full turn that begins straight ahead.
+fn ray_angles(part: &PartModel, count: usize) -> (f64, f64) {
+    part.layout.bearings.unwrap_or((0.0, 2.0 * std::f64::consts::PI / count as f64))
 }

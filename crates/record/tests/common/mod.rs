@@ -26,7 +26,7 @@ impl Actuator for Drive {
     fn layout(&self) -> Layout {
         let twist = Channel::command("twist", 2, Unit::None, (-10.0, 10.0), "Added speed and spin.");
         let odo = Channel::reading("driven", 1, Unit::Metre, (0.0, 1e9), "Speed as driven.");
-        Layout { channels: vec![twist, odo], state: Vec::new() }
+        Layout { channels: vec![twist, odo], ..Layout::default() }
     }
 
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
@@ -49,8 +49,7 @@ impl Sensor for Rays {
         let n = self.0;
         let range = Channel::reading("range", n, Unit::Metre, (0.1, 8.0), "Ranges.");
         let hit = Channel::reading("hit", n, Unit::None, (0.0, 3.0), "What was hit.");
-        let bearing = Channel::reading("bearing", n, Unit::Radian, (-4.0, 4.0), "Bearings.");
-        Layout { channels: vec![range, hit, bearing], state: Vec::new() }
+        Layout { channels: vec![range, hit], bearings: Some((RAYS.0, RAYS.1)), ..Layout::default() }
     }
 
     fn reach(&self) -> f64 {
@@ -64,7 +63,6 @@ impl Sensor for Rays {
             for k in 0..n {
                 out[k] = k as f64 + 1.0;
                 out[n + k] = f64::from(u8::from(k != 1));
-                out[2 * n + k] = RAYS.0 + RAYS.1 * k as f64;
             }
         }
     }

@@ -1,0 +1,221 @@
+//! `run`: one scenario, from its start to its end, recorded.
+//!
+//! Start reading at [`run`] and [`drive`]: the loop is one call of [`Sim::step`] and the sinks that
+//! look at what it committed. No sink can change or end the run, except by a closed output.
+
+mod events;
+mod progress;
+mod report;
+mod stop;
+mod tape;
+
+use super::fail::{Exit, Failure, waiting};
+use super::load::{self, Seed, SetArgs, Until};
+use super::out::{Out, marked};
+use clap::Args;
+use events::Events;
+use progress::Progress;
+use serde_json::json;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use stop::Stop;
+use swarmyard::Sim;
+use swarmyard::engine::Frame;
+use tape::Tape;
+
+const EXAMPLES: &str = "\
+Examples:
+  swarmyard run arena.toml                                  to its end; writes arena.mcap
+  swarmyard run arena.toml --until 10s --seed random -q     prints the hash only
+  swarmyard run arena.toml --events - --no-record           what happens, as JSON lines";
+
+/// Arguments of `run`.
+#[derive(Args)]
+#[command(before_help = EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// The scenario
+    file: PathBuf,
+    /// Seed of every random number: a whole number, or `random` [default: the scenario's]
+    #[arg(long, value_name = "N|random", value_parser = Seed::parse)]
+    seed: Option<Seed>,
+    /// When to end: 60s, 2min or tick:600 [default: the scenario's duration]
+    #[arg(long, value_name = "WHEN", value_parser = Until::parse)]
+    until: Option<Until>,
+    #[command(flatten)]
+    set: SetArgs,
+    /// Threads; they never change a result [default: one, or all processors for 1000 robots and more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Where the recording goes [default: the scenario's name with .mcap, in this folder]
+    #[arg(long, value_name = "PATH", conflicts_with = "no_record")]
+    record: Option<PathBuf>,
+    /// Record nothing
+    #[arg(long)]
+    no_record: bool,
+    /// Print `tick time hash` every N ticks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    hash_every: Option<u64>,
+    /// Write what happens as JSON lines: `-` for standard output, or a file
+    #[arg(long, value_name = "-|PATH")]
+    events: Option<PathBuf>,
+    /// Simulated seconds per second: `max`, or a number such as 1.0
+    #[arg(long, value_name = "max|X", default_value = "max", value_parser = rate)]
+    rtf: Rate,
+    /// Write a picture of the whole run
+    #[arg(long, value_name = "PATH.svg")]
+    picture: Option<PathBuf>,
+    /// Stop after so many seconds on the clock, with exit code 124
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    wall_limit: Option<f64>,
+    /// No progress and no report: print the final hash only
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Simulated seconds per second; `None` is as fast as possible.
+#[derive(Clone, Copy, Debug)]
+struct Rate(Option<f64>);
+
+fn rate(text: &str) -> Result<Rate, String> {
+    if text == "max" {
+        return Ok(Rate(None));
+    }
+    seconds(text).map(|x| Rate(Some(x))).map_err(|_| "write `max`, or a number above 0 such as 1.0".into())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let x: f64 = text.parse().map_err(|_| "write a number above 0".to_owned())?;
+    if x.is_finite() && x > 0.0 { Ok(x) } else { Err("write a number above 0".into()) }
+}
+
+impl RunArgs {
+    /// What is laid over the scenario: `--set` in order, then the seed.
+    fn overrides(&self) -> Vec<(String, String)> {
+        let mut all = self.set.set.clone();
+        all.extend(self.seed.map(|s| ("run.seed".to_owned(), s.0.to_string())));
+        all
+    }
+
+    /// Whether standard output carries a stream, so that the report has to go elsewhere.
+    fn streams(&self) -> bool {
+        self.hash_every.is_some() || self.events.as_ref().is_some_and(|p| p.as_os_str() == "-")
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// It got where it should.
+    Finished,
+    /// A signal.
+    Signal,
+    /// The wall limit.
+    WallLimit,
+}
+
+/// Runs a scenario.
+pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
+    let stop = Stop::install()?;
+    let mut sim = load::scenario(&args.file, &args.overrides(), args.threads.map_or(0, usize::from))?;
+    let waits = load::waiting_robots(&sim);
+    if !waits.is_empty() {
+        return Err(waiting(&waits).on(args.file.display().to_string()));
+    }
+    let until = args.until.unwrap_or(Until::Time(sim.model().run.duration));
+    let mut tape = Tape::open(args, &sim, out)?;
+    let mut sinks = Sinks {
+        events: Events::open(args.events.as_deref())?,
+        hash_every: args.hash_every,
+        progress: Progress::new(!args.quiet),
+        json: out.json,
+    };
+    report::head(args, &sim, until, &tape, out)?;
+    let started = Instant::now();
+    let drive = Drive { until, stop: &stop, rate: args.rtf.0, limit: args.wall_limit, started };
+    let ending = drive.run(&mut sim, &mut tape, &mut sinks);
+    let wall = started.elapsed();
+    sinks.progress.clear();
+    // The recording is closed whatever happened.
+    let kept = tape.finish(&sim, args.picture.as_deref());
+    let ending = ending?;
+    sinks.events.end(&sim)?;
+    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept: kept? }, out)
+}
+
+/// How a run is driven.
+struct Drive<'a> {
+    until: Until,
+    stop: &'a Stop,
+    rate: Option<f64>,
+    limit: Option<f64>,
+    started: Instant,
+}
+
+impl Drive<'_> {
+    /// The loop: a step, and everybody who looks at what it committed.
+    fn run(&self, sim: &mut Sim, tape: &mut Tape, sinks: &mut Sinks) -> Result<Ending, Failure> {
+        while !self.until.reached(sim) {
+            if let Some(early) = self.early() {
+                return Ok(early);
+            }
+            let before = sim.now();
+            let frame = sim.step()?;
+            tape.frame(sim, &frame);
+            sinks.events.frame(sim, before, &frame)?;
+            sinks.hash(&frame)?;
+            let wall = self.started.elapsed().as_secs_f64();
+            sinks.events.heartbeat(sim, self.until, wall)?;
+            sinks.progress.show(sim, self.until, wall);
+            self.wait(sim);
+        }
+        Ok(Ending::Finished)
+    }
+
+    /// Why the run must end before its time.
+    fn early(&self) -> Option<Ending> {
+        if self.stop.requested() {
+            return Some(Ending::Signal);
+        }
+        self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit).then_some(Ending::WallLimit)
+    }
+
+    /// Waits until the clock has caught up with the simulated time; a signal ends the wait.
+    fn wait(&self, sim: &Sim) {
+        let Some(rate) = self.rate else { return };
+        let target = sim.now().seconds() / rate;
+        while self.early().is_none() {
+            let ahead = target - self.started.elapsed().as_secs_f64();
+            if ahead <= 0.0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_secs_f64(ahead.min(0.05)));
+        }
+    }
+}
+
+/// Those who look at the run while it goes on.
+struct Sinks {
+    events: Events,
+    hash_every: Option<u64>,
+    progress: Progress,
+    json: bool,
+}
+
+impl Sinks {
+    /// Prints the hash of a step that is asked for.
+    fn hash(&mut self, frame: &Frame) -> Result<(), Failure> {
+        if self.hash_every.is_none_or(|n| frame.stops % n != 0) {
+            return Ok(());
+        }
+        let hash = format!("{:016x}", frame.hash);
+        let mut stdout = std::io::stdout().lock();
+        if self.json {
+            let line = json!({ "tick": frame.stops, "time_s": frame.now.seconds(), "hash": hash });
+            writeln!(stdout, "{}", marked("hash", line))?;
+        } else {
+            writeln!(stdout, "{} {} {hash}", frame.stops, frame.now.seconds())?;
+        }
+        Ok(())
+    }
+}

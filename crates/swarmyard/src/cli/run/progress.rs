@@ -1,0 +1,66 @@
+//! A bar on a terminal; nothing anywhere else.
+
+use crate::cli::load::Until;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal as _;
+use swarmyard::Sim;
+
+/// The bar has this many steps, whatever a run is measured in.
+const PARTS: u64 = 1000;
+/// Seconds between two looks at the bar.
+const INTERVAL_S: f64 = 0.2;
+
+/// Shows how far a run has got.
+pub(super) struct Progress {
+    bar: Option<ProgressBar>,
+    /// Wall time, simulated seconds and ticks when it was last drawn.
+    last: (f64, f64, u64),
+}
+
+impl Progress {
+    /// A bar on stderr, when that is a terminal.
+    pub(super) fn new(wanted: bool) -> Progress {
+        let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
+            // The template is a constant: if it were wrong the bar would have the default look.
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+            bar
+        });
+        Progress { bar, last: (0.0, 0.0, 0) }
+    }
+
+    /// Brings the bar up to date, a few times per second.
+    pub(super) fn show(&mut self, sim: &Sim, until: Until, wall_s: f64) {
+        let Some(bar) = &self.bar else { return };
+        let passed = wall_s - self.last.0;
+        if passed < INTERVAL_S {
+            return;
+        }
+        let (now, ticks) = (sim.now().seconds(), sim.state().stops);
+        let rate = (ticks - self.last.2) as f64 / passed;
+        let rtf = (now - self.last.1) / passed;
+        self.last = (wall_s, now, ticks);
+        let share = until.share(sim);
+        let left = if share > 0.0 { duration(wall_s / share * (1.0 - share)) } else { "?".into() };
+        bar.set_position((share * PARTS as f64) as u64);
+        bar.set_message(format!("at {now:.1} s, {left} left, {rate:.0} ticks/s, {rtf:.3} x real time"));
+    }
+
+    /// Takes the bar away.
+    pub(super) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A length of wall time, for people.
+pub(super) fn duration(seconds: f64) -> String {
+    let s = seconds.round() as u64;
+    match s {
+        0..100 => format!("{s} s"),
+        100..6000 => format!("{} min {} s", s / 60, s % 60),
+        _ => format!("{} h {} min", s / 3600, s / 60 % 60),
+    }
+}

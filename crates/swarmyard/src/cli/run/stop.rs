@@ -1,0 +1,30 @@
+//! Signals: the first ends the run in order, the second at once.
+
+use crate::cli::fail::{Exit, Failure};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Whether somebody wants the run to end.
+pub(super) struct Stop {
+    asked: Arc<AtomicU32>,
+}
+
+impl Stop {
+    /// Listens for interrupt, termination and hang-up from now on.
+    pub(super) fn install() -> Result<Stop, Failure> {
+        let asked = Arc::new(AtomicU32::new(0));
+        let seen = Arc::clone(&asked);
+        ctrlc::set_handler(move || {
+            if seen.fetch_add(1, Ordering::SeqCst) > 0 {
+                std::process::exit(i32::from(Exit::Signal as u8));
+            }
+        })
+        .map_err(|e| Failure::new(Exit::Failed, "system", format!("cannot listen for signals: {e}")))?;
+        Ok(Stop { asked })
+    }
+
+    /// Whether a signal has come.
+    pub(super) fn requested(&self) -> bool {
+        self.asked.load(Ordering::SeqCst) > 0
+    }
+}
