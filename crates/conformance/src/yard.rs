@@ -72,27 +72,33 @@ impl Yard {
         bodies.chain(edges).collect()
     }
 
+    /// Where the observer is.
+    #[must_use]
+    pub fn observer(&self) -> Pose2 {
+        self.poses[0]
+    }
+
     /// What the observer's fan sees, the usual way.
     #[must_use]
     pub fn look(&self, fan: &Fan) -> Look {
-        self.cast(fan, World::cast_fan)
+        self.cast(fan, |world, distances, kinds| world.cast_fan(fan, 0, distances, kinds))
     }
 
     /// What it sees by sweeping neighbours.
     #[must_use]
     pub fn look_by_sweep(&self, fan: &Fan) -> Look {
-        self.cast(fan, World::cast_fan_by_sweep)
+        self.cast(fan, |world, distances, kinds| world.cast_fan_by_sweep(fan, 0, distances, kinds))
     }
 
     /// What it sees by walking each ray.
     #[must_use]
     pub fn look_by_walk(&self, fan: &Fan) -> Look {
-        self.cast(fan, World::cast_fan_by_walk)
+        self.cast(fan, |world, distances, kinds| world.cast_fan_by_walk(fan, 0, distances, kinds))
     }
 
-    fn cast(&self, fan: &Fan, way: impl Fn(&World<'_>, &Fan, usize, &mut [f64], &mut [f64])) -> Look {
+    fn cast(&self, fan: &Fan, way: impl Fn(&World<'_>, &mut [f64], &mut [f64])) -> Look {
         let mut look = Look { distances: vec![-1.0; fan.len()], kinds: vec![-1.0; fan.len()] };
-        way(&self.world(), fan, 0, &mut look.distances, &mut look.kinds);
+        way(&self.world(), &mut look.distances, &mut look.kinds);
         look
     }
 

@@ -81,11 +81,13 @@ pub(crate) struct EventLog {
 
 impl EventLog {
     /// The events of one step, as they are written; none when there is nothing to write.
-    pub(crate) fn take(&mut self, model: &Model, events: &[RunEvent]) -> Vec<Event> {
+    ///
+    /// Without `room` contacts are only counted.
+    pub(crate) fn take(&mut self, model: &Model, events: &[RunEvent], room: bool) -> Vec<Event> {
         let mut out = Vec::new();
         for event in events {
             match event {
-                RunEvent::Contact(_) if self.contacts >= MAX_CONTACTS => self.more += 1,
+                RunEvent::Contact(_) if !room || self.contacts >= MAX_CONTACTS => self.more += 1,
                 RunEvent::Contact(c) => {
                     self.contacts += 1;
                     out.push(Event::Contact(contact(model, c)));

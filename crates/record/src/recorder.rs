@@ -33,10 +33,11 @@ pub struct Summary {
 
 /// Writes a recording.
 ///
-/// Frames come at the scenario's rate of simulated time, at most one per quantum. Each time half of
-/// what is left of the disk budget is used, the interval between frames doubles; when it is all
-/// used (only a long journal can do that), the recording stops. The header and the final records
-/// are written in any case.
+/// Frames come at the scenario's rate of simulated time, at most one per quantum. When half of the
+/// disk budget is used, the interval between frames doubles, and again each time a quarter of the
+/// rest is used. Contacts are written one by one as long as they take no more room than frames,
+/// else counted. When the budget is all used (only a long journal can do that), the recording
+/// stops. The header and the final records are written in any case.
 pub struct Recorder<W: Write + Seek = File> {
     sink: Sink<W>,
     channels: Channels,
@@ -48,6 +49,7 @@ pub struct Recorder<W: Write + Seek = File> {
     /// What of the sink's cost the budget knows already.
     counted: u64,
     frame_cost: u64,
+    event_bytes: u64,
     log: EventLog,
     buffer: Vec<u8>,
     frames: u64,
@@ -131,6 +133,7 @@ impl<W: Write + Seek> Recorder<W> {
             groups,
             ros,
             pace: Pace::new(model.record.rate_hz),
+            event_bytes: 0,
             log: EventLog::default(),
             buffer: Vec::new(),
             frames: 0,
@@ -227,7 +230,7 @@ impl<W: Write + Seek> Recorder<W> {
             self.sink.message(self.channels.journal, frame.now, &self.buffer)?;
             self.account();
         }
-        let mut events = self.log.take(model, &frame.events);
+        let mut events = self.log.take(model, &frame.events, self.room_for_contacts());
         let due = self.pace.due(frame.now) && self.has_room(self.frame_cost);
         if due {
             events.extend(self.log.next_interval());
@@ -268,6 +271,7 @@ impl<W: Write + Seek> Recorder<W> {
         // Events are the first to go: a replay makes them again.
         if self.has_room(message_cost(256 * all.events.len()) + self.frame_cost) {
             self.json(self.channels.events, time, &all)?;
+            self.event_bytes += message_cost(self.buffer.len());
             self.account();
         }
         Ok(())
@@ -277,6 +281,11 @@ impl<W: Write + Seek> Recorder<W> {
         self.buffer.clear();
         serde_json::to_writer(&mut self.buffer, value).map_err(std::io::Error::from)?;
         self.sink.message(channel, time, &self.buffer)
+    }
+
+    /// Contacts may take as much as the frames, and a share that lets a small world have them all.
+    fn room_for_contacts(&self) -> bool {
+        self.event_bytes <= self.frames * self.frame_cost + self.budget.limit() / 16
     }
 
     fn has_room(&self, bytes: u64) -> bool {

@@ -1,5 +1,5 @@
 //! A small world with parts of its own, and a run through it.
-#![expect(dead_code, reason = "every test file uses another part of this")]
+#![allow(dead_code, unreachable_pub, reason = "every test file uses another part of this")]
 
 use std::io::Cursor;
 use std::sync::Arc;

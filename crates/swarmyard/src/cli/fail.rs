@@ -113,6 +113,7 @@ impl From<RecordError> for Failure {
             RecordError::Topics(problems) => {
                 Failure { exit: Exit::Scenario, sources: Sources::default(), problems, file: None }
             }
+            RecordError::Export(e) => e.into(),
             e @ RecordError::NotARecording(_) => Failure::new(Exit::Failed, "not-a-recording", e.to_string()),
             e => Failure::new(Exit::Failed, "recording", e.to_string()),
         }

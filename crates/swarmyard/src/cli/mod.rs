@@ -6,6 +6,7 @@
 //! *Invariants:* no command changes a file in place (a new file is renamed over the old one), and
 //! nothing here decides a bit of a run: every loop is [`swarmyard::Sim::step`].
 
+mod again;
 mod bench;
 mod check;
 mod diff;
@@ -16,6 +17,7 @@ mod fmt;
 mod init;
 mod load;
 mod out;
+mod progress;
 mod replay;
 mod run;
 mod sheets;

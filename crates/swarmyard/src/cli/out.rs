@@ -2,7 +2,7 @@
 
 use super::fail::Failure;
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use swarmyard::base::{Diagnostic, Sources};
@@ -70,29 +70,37 @@ pub(crate) fn marked(name: &str, mut value: Value) -> Value {
 
 /// Writes a whole file: readers see the old one or the new one, never a half.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_with(path, |file| Ok(file.write_all(bytes)?)).map(|_| ())
+}
+
+/// Writes a whole file piece by piece; answers its size. Until it is complete the old one stays.
+pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<u64, Failure> {
     let failed = |e: std::io::Error| Failure::file("write", path, &e);
     // A link stays a link; a device is written to, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let old = fs::metadata(&target).ok();
     if old.as_ref().is_some_and(|m| !m.is_file()) {
-        return fs::write(&target, bytes).map_err(failed);
+        let mut file = fs::OpenOptions::new().write(true).open(&target).map_err(failed)?;
+        return write(&mut file).map(|()| 0);
     }
     let Some(name) = target.file_name() else {
         return Err(failed(std::io::Error::other("this is not the name of a file")));
     };
     let temporary = target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
+    let written = File::create(&temporary).map_err(failed).and_then(|mut file| {
+        write(&mut file)?;
         if let Some(old) = old {
-            file.set_permissions(old.permissions())?;
+            file.set_permissions(old.permissions()).map_err(failed)?;
         }
-        file.sync_all()?;
-        fs::rename(&temporary, &target)
+        let size = file.sync_all().and_then(|()| file.metadata()).map_err(failed)?.len();
+        fs::rename(&temporary, &target).map_err(failed)?;
+        Ok(size)
     });
-    written.map_err(|e| {
+    if written.is_err() {
+        // It may never have been there.
         let _ = fs::remove_file(&temporary);
-        failed(e)
-    })
+    }
+    written
 }
 
 /// Bytes as people say them.

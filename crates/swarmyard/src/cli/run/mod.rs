@@ -4,7 +4,6 @@
 //! look at what it committed. No sink can change or end the run, except by a closed output.
 
 mod events;
-mod progress;
 mod report;
 mod stop;
 mod tape;
@@ -12,9 +11,9 @@ mod tape;
 use super::fail::{Exit, Failure, waiting};
 use super::load::{self, Seed, SetArgs, Until};
 use super::out::{Out, marked};
+use super::progress::Progress;
 use clap::Args;
 use events::Events;
-use progress::Progress;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! A bar on a terminal; nothing anywhere else.
 
-use crate::cli::load::Until;
+use super::load::Until;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use swarmyard::Sim;
@@ -11,7 +11,7 @@ const PARTS: u64 = 1000;
 const INTERVAL_S: f64 = 0.2;
 
 /// Shows how far a run has got.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     /// Wall time, simulated seconds and ticks when it was last drawn.
     last: (f64, f64, u64),
@@ -19,7 +19,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// A bar on stderr, when that is a terminal.
-    pub(super) fn new(wanted: bool) -> Progress {
+    pub(crate) fn new(wanted: bool) -> Progress {
         let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
@@ -31,7 +31,7 @@ impl Progress {
     }
 
     /// Brings the bar up to date, a few times per second.
-    pub(super) fn show(&mut self, sim: &Sim, until: Until, wall_s: f64) {
+    pub(crate) fn show(&mut self, sim: &Sim, until: Until, wall_s: f64) {
         let Some(bar) = &self.bar else { return };
         let passed = wall_s - self.last.0;
         if passed < INTERVAL_S {
@@ -48,7 +48,7 @@ impl Progress {
     }
 
     /// Takes the bar away.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -56,7 +56,7 @@ impl Progress {
 }
 
 /// A length of wall time, for people.
-pub(super) fn duration(seconds: f64) -> String {
+fn duration(seconds: f64) -> String {
     let s = seconds.round() as u64;
     match s {
         0..100 => format!("{s} s"),

@@ -1,0 +1,47 @@
+//! From a recording back to the run it was made of.
+
+use super::fail::Failure;
+use std::path::Path;
+use swarmyard::base::hash::NUMERICS_VERSION;
+use swarmyard::formats::Loader;
+use swarmyard::record::{Recording, SourceText};
+use swarmyard::{Options, Sim, standard_registry};
+
+/// Opens a recording; its name is added to whatever is wrong with it.
+pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
+    Recording::open(path).map_err(|e| Failure::from(e).on(path.display().to_string()))
+}
+
+/// The run of a recording before its first step: same texts, same overrides, same journal.
+pub(crate) fn rebuild(recording: &Recording, threads: usize) -> Result<Sim, Failure> {
+    let header = recording.header();
+    let empty = SourceText { name: header.scenario.clone(), text: String::new() };
+    let (root, others) = header.sources.split_first().unwrap_or((&empty, &[]));
+    let options = Options { overrides: header.overrides.clone(), threads, ..Options::default() };
+    let mut sim = Sim::read(&root.name, &root.text, &Embedded(others), &standard_registry(), &options)?;
+    sim.set_journal(recording.journal().clone())?;
+    Ok(sim)
+}
+
+/// Why this build may not give the recorded bits again, if so.
+pub(crate) fn other_build(recording: &Recording) -> Option<String> {
+    let header = recording.header();
+    (header.numerics != NUMERICS_VERSION).then(|| {
+        format!("it was made by build `{}`; the numbers of this one are version {NUMERICS_VERSION}", header.build)
+    })
+}
+
+/// Steps of the recorded run, as far as the file knows.
+pub(crate) fn last_step(recording: &Recording) -> u64 {
+    recording.end().map_or_else(|| recording.hashes().last().map_or(0, |m| m.step), |e| e.step)
+}
+
+/// Texts inside a recording, by name.
+struct Embedded<'a>(&'a [SourceText]);
+
+impl Loader for Embedded<'_> {
+    fn load(&self, name: &str) -> Result<String, String> {
+        let found = self.0.iter().find(|s| s.name == name);
+        found.map(|s| s.text.clone()).ok_or_else(|| "the recording does not hold it".into())
+    }
+}

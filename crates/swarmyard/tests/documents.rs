@@ -1,0 +1,42 @@
+//! Generated documents say what the sheets say. `cargo xtask manual` rewrites them.
+
+use std::path::{Path, PathBuf};
+use swarmyard::{formats, standard_registry};
+
+fn docs(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
+}
+
+fn agrees(name: &str, wanted: &str) {
+    let path = docs(name);
+    if std::env::var_os("SWARMYARD_BLESS").is_some() {
+        std::fs::write(&path, wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == wanted, "docs/{name} is not what the sheets say: run `cargo xtask manual`");
+}
+
+#[test]
+fn the_reference_manual_is_generated_from_the_sheets() {
+    agrees("reference.md", &formats::manual(&standard_registry()));
+}
+
+#[test]
+fn the_schema_is_generated_from_the_sheets() {
+    let schema = formats::schema(&standard_registry());
+    assert!(serde_json::from_str::<serde_json::Value>(&schema).is_ok());
+    agrees("scenario.schema.json", &schema);
+}
+
+#[test]
+fn every_sheet_has_a_summary_an_example_and_documented_parameters() {
+    for sheet in standard_registry().sheets() {
+        assert!(sheet.summary.len() > 20 && !sheet.example.is_empty(), "{}", sheet.class);
+        for param in &sheet.params {
+            assert!(!param.summary.is_empty(), "{}.{}", sheet.class, param.name);
+        }
+        let part = !matches!(sheet.kind, swarmyard::part_api::Kind::Structure | swarmyard::part_api::Kind::Layout);
+        assert!(!part || !sheet.levels.is_empty(), "{} has no level of detail", sheet.class);
+    }
+    assert_eq!(formats::check_examples(&standard_registry()), Vec::<String>::new());
+}

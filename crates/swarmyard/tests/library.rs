@@ -1,0 +1,148 @@
+//! The library as a program uses it.
+
+use swarmyard::base::{Ratio, Time};
+use swarmyard::engine::RunEvent;
+use swarmyard::part_api::Detail;
+use swarmyard::{Error, Sim};
+
+/// A room with one robot of the given parts.
+fn room(parts: &str) -> Sim {
+    let text = format!(
+        "format = 1\n[world]\nmin = [-4, -2.5]\nmax = [6, 3.5]\n[type.t]\nradius = 0.1\n{parts}\n[[robot]]\nname = \"r1\"\ntype = \"t\"\n"
+    );
+    Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+const DRIVE: &str = "[[type.t.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nmax_speed = 5\n";
+
+#[test]
+fn a_sensor_with_a_period_reads_only_when_it_is_due() {
+    let parts = format!(
+        "{DRIVE}[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrange = 20\nperiod = \"300ms\"\n[type.t.controller]\nclass = \"cruise\"\nleft = 1\nright = 1"
+    );
+    let mut sim = room(&parts);
+    let mut seen = Vec::new();
+    for _ in 0..7 {
+        sim.step().unwrap();
+        seen.push(sim.channel("/robots/r1/eye", "range").unwrap()[0]);
+    }
+    // Readings are taken at the start of a quantum of 0.1 s: at 0, 0.3 and 0.6 s, at 1 m/s.
+    let expected = [6.0, 6.0, 6.0, 5.7, 5.7, 5.7, 5.4];
+    for (s, e) in seen.iter().zip(expected) {
+        assert!((s - e).abs() < 1e-9, "{seen:?}");
+    }
+}
+
+#[test]
+fn a_room_is_measured_as_shapely_measures_it() {
+    // Box (−4, −2.5)–(6, 3.5) from the origin.
+    for (degrees, expected) in [
+        (0.0, 6.0),
+        (30.0, 6.928_203_230_275_509),
+        (45.0, 4.949_747_468_305_833),
+        (90.0, 3.5),
+        (135.0, 4.949_747_468_305_833),
+        (180.0, 4.0),
+        (270.0, 2.5),
+    ] {
+        let eye = format!("[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrange = 20\nmount = [0, 0, \"{degrees}deg\"]");
+        let mut sim = room(&eye);
+        sim.step().unwrap();
+        let range = sim.channel("/robots/r1/eye", "range").unwrap()[0];
+        assert!((range - expected).abs() < 1e-9, "{degrees}°: {range}");
+        assert_eq!(sim.channel("/robots/r1/eye", "hit").unwrap(), [1.0]);
+    }
+}
+
+#[test]
+fn a_step_that_waits_changes_nothing_and_goes_on_when_told() {
+    let mut sim = room(&format!("{DRIVE}[type.t.controller]\nclass = \"external\"\nwait = true"));
+    let before = sim.full_hash();
+    for _ in 0..3 {
+        let Err(Error::Blocked(robots)) = sim.step() else { panic!("it should wait") };
+        assert_eq!(robots, ["/robots/r1"]);
+    }
+    assert_eq!(sim.full_hash(), before);
+    sim.command("/robots/r1/drive", "left", &[0.5]).unwrap();
+    sim.command("/robots/r1/drive", "right", &[0.5]).unwrap();
+    sim.step().unwrap();
+    assert!((sim.pose("/robots/r1").unwrap().at.x - 0.05).abs() < 1e-12);
+    assert!(sim.step().is_err());
+    sim.skip("/robots/r1").unwrap();
+    sim.step().unwrap();
+    assert!((sim.pose("/robots/r1").unwrap().at.x - 0.1).abs() < 1e-12, "skipping keeps the last command");
+}
+
+#[test]
+fn a_command_that_is_not_a_number_halts_that_robot_and_is_reported_once() {
+    let mut sim = room(DRIVE);
+    sim.command("/robots/r1/drive", "left", &[f64::NAN]).unwrap();
+    let frame = sim.step().unwrap();
+    assert!(matches!(frame.events[..], [RunEvent::NotFinite { what: "command", .. }]), "{:?}", frame.events);
+    sim.command("/robots/r1/drive", "left", &[1.0]).unwrap();
+    assert_eq!(sim.step().unwrap().events, []);
+    assert_eq!(sim.pose("/robots/r1").unwrap().at.x, 0.0);
+    assert_eq!(sim.state().accounts.halts, 1);
+    sim.halt("/robots/r1", false).unwrap();
+    sim.command("/robots/r1/drive", "left", &[1.0]).unwrap();
+    sim.command("/robots/r1/drive", "right", &[1.0]).unwrap();
+    sim.step().unwrap();
+    assert!(sim.pose("/robots/r1").unwrap().at.x > 0.09);
+}
+
+#[test]
+fn quantum_and_detail_change_while_running_and_replay_from_the_journal() {
+    let parts = format!("{}slip = 0.1\n[type.t.controller]\nclass = \"cruise\"\nleft = 0.2\nright = 0.21", DRIVE);
+    let mut sim = room(&parts);
+    let mut hashes = Vec::new();
+    for k in 0..20 {
+        if k == 5 {
+            sim.set_quantum(Ratio::new(1, 60).unwrap());
+        }
+        if k == 9 {
+            sim.set_detail(Detail::Coarse);
+        }
+        hashes.push(sim.step().unwrap().hash);
+    }
+    assert_eq!(sim.now(), Time(500_000_000 + 250_000_000));
+    let mut again = room(&parts);
+    again.set_journal(sim.journal().clone()).unwrap();
+    let second: Vec<u64> = (0..20).map(|_| again.step().unwrap().hash).collect();
+    assert_eq!(hashes, second);
+}
+
+#[test]
+fn wrong_names_get_the_nearest_right_one() {
+    let mut sim = room(DRIVE);
+    for (part, channel, help) in [
+        ("/robots/r1/drvie", "left", "did you mean `drive`?"),
+        ("/robots/r1/drive", "lef", "did you mean `left`?"),
+        ("/robots/r2/drive", "left", "did you mean `/robots/r1`?"),
+    ] {
+        let Err(Error::Wrong(d)) = sim.command(part, channel, &[1.0]) else { panic!("{part} {channel}") };
+        assert_eq!(d.help.as_deref(), Some(help));
+    }
+    assert!(sim.command("/robots/r1/drive", "left", &[1.0, 2.0]).is_err());
+    assert!(sim.command("/robots/r1/drive", "left_speed", &[1.0]).is_err(), "readings cannot be commanded");
+    assert!(sim.journal().all().is_empty(), "nothing wrong enters the journal");
+}
+
+#[test]
+fn a_snapshot_opens_only_where_it_fits() {
+    let mut sim = room(DRIVE);
+    sim.step().unwrap();
+    let good = sim.snapshot();
+    let mut other = room("");
+    assert!(other.restore(&good).is_err());
+    for cut in (0..good.len()).step_by(7) {
+        assert!(sim.restore(&good[..cut]).is_err());
+    }
+    for place in (0..good.len()).step_by(3) {
+        let mut bad = good.clone();
+        bad[place] ^= 0x10;
+        assert!(sim.restore(&bad).is_err(), "byte {place}");
+    }
+    let hash = sim.full_hash();
+    sim.restore(&good).unwrap();
+    assert_eq!(sim.full_hash(), hash);
+}
