@@ -1,6 +1,7 @@
 //! A world put together by hand, for casts without an engine.
 
 use crate::oracle::Thing;
+use swarmyard_base::hash::canonical_bits;
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
 use swarmyard_part_api::{Bodies, BodyGrid, BodyKind, Detail, Fan, FixedEdge, FixedIndex, Outline, World};
 
@@ -30,10 +31,10 @@ pub struct Look {
 }
 
 impl Look {
-    /// The same numbers bit by bit.
+    /// The same numbers bit by bit; −0 counts as 0, as in the state hash.
     #[must_use]
     pub fn bits(&self) -> Vec<(u64, u64)> {
-        self.distances.iter().zip(&self.kinds).map(|(d, k)| (d.to_bits(), k.to_bits())).collect()
+        self.distances.iter().zip(&self.kinds).map(|(d, k)| (canonical_bits(*d), canonical_bits(*k))).collect()
     }
 }
 

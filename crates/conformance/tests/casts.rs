@@ -86,13 +86,12 @@ impl Ray {
 }
 
 /// A yard with random things and an observer, and where its rays begin.
-fn random_yard(dice: &mut Dice) -> Yard {
+fn random_yard(dice: &mut Dice, half: f64) -> Yard {
     let mut yard = Yard::default();
-    let half = dice.pick(&[1.0, 10.0, 100.0]);
     let heights = |dice: &mut Dice| if dice.chance(0.3) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) };
     let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
     yard.body(Outline::disc(0.05), pose, BodyKind::Robot, (0.0, 1.0));
-    for _ in 0..dice.below(12) {
+    for _ in 0..dice.below(20) {
         let size = dice.scale(0.02, half / 2.0);
         let corners = dice.below(6) + 3;
         let outline = match dice.below(3) {
@@ -114,10 +113,10 @@ fn random_yard(dice: &mut Dice) -> Yard {
     yard
 }
 
-fn random_fan(dice: &mut Dice) -> (Fan, Pose2, f64) {
+fn random_fan(dice: &mut Dice, half: f64) -> (Fan, Pose2, f64) {
     let mount = Pose2::new(dice.between(-0.2, 0.2), dice.between(-0.2, 0.2), dice.angle());
     let count = dice.pick(&[1, 2, 3, 4, 12, 64, 181, 360]);
-    let (height, spread, reach) = (dice.between(0.0, 0.6), dice.pick(&[0.5, PI, 2.0 * PI]), dice.scale(0.1, 200.0));
+    let (height, spread, reach) = (dice.between(0.0, 0.6), dice.pick(&[0.5, PI, 2.0 * PI]), dice.scale(0.2 * half, 3.0 * half));
     (Fan::new(mount, height, count, spread, reach), mount, height)
 }
 
@@ -144,14 +143,15 @@ fn a_million_random_rays_agree_with_parry_and_both_ways_give_the_same_bits() {
     let mut dice = Dice::new(1);
     let mut tally = Tally::default();
     while tally.rays < 1_000_000 {
-        let yard = random_yard(&mut dice);
+        let half = dice.pick(&[1.0, 10.0, 100.0]);
+        let yard = random_yard(&mut dice, half);
         for _ in 0..8 {
-            let fan = random_fan(&mut dice);
+            let fan = random_fan(&mut dice, half);
             check_fan(&yard, yard.observer(), &fan, &mut tally);
         }
     }
     println!("{tally:?}");
-    assert!(tally.hits > 300_000 && tally.inside > 10_000, "{tally:?}");
+    assert!(tally.hits > 200_000 && tally.inside > 10_000, "{tally:?}");
     assert!(tally.grazing < tally.rays / 10_000, "grazing must be the exception: {tally:?}");
 }
 
@@ -195,10 +195,11 @@ fn rays_that_graze_agree_with_parry_up_to_a_nanometre_of_tangency() {
 
 /// Round numbers make coincidences: rays through corners, along walls, hits exactly at the reach.
 #[test]
-fn both_ways_agree_on_coincidences() {
+fn coincidences_are_answered_both_ways_alike_and_as_parry_does() {
     let mut dice = Dice::new(3);
     let half_steps = |dice: &mut Dice, n: usize| dice.below(2 * n + 1) as f64 / 2.0 - n as f64 / 2.0;
     let (mut fans, mut at_reach) = (0, 0);
+    let mut tally = Tally::default();
     for _ in 0..20_000 {
         let mut yard = Yard::default();
         let heading = dice.below(24) as f64 * PI / 12.0;
@@ -228,10 +229,32 @@ fn both_ways_agree_on_coincidences() {
             fans += 1;
             let same = sweep.bits() == walk.bits();
             assert!(same, "eye {eye:?} heading {heading} reach {reach}\n{:?}\n{sweep:?}\n{walk:?}", yard.things());
+            let fan = (fan, Pose2::default(), 0.5);
+            check_fan(&yard, Pose2 { at: eye, heading }, &fan, &mut tally);
         }
     }
-    println!("{fans} fans, {at_reach} hits exactly at the reach");
+    println!("{fans} fans, {at_reach} hits exactly at the reach, {tally:?}");
     assert!(at_reach > 1000);
+}
+
+/// A ray that is parallel to a wall up to rounding used to be answered with any distance at all.
+#[test]
+fn a_ray_along_the_line_of_a_wall_is_no_hit_before_the_wall() {
+    let mut dice = Dice::new(4);
+    for _ in 0..20_000 {
+        let (start, bearing) = (dice.point(10.0), dice.angle());
+        let (near, far) = (dice.between(0.5, 3.0), dice.between(3.5, 9.0));
+        let along = Vec2::at_angle(bearing);
+        let mut yard = Yard::default();
+        yard.body(Outline::disc(0.1), Pose2 { at: start, heading: bearing }, BodyKind::Robot, (0.0, 1.0));
+        yard.edge(start + along * near, start + along * far, BodyKind::Wall, (0.0, 1.0));
+        yard.ready();
+        for count in [1, 8] {
+            let look = yard.look(&Fan::new(Pose2::default(), 0.5, count, 2.0 * PI, 20.0));
+            let hit = look.kinds[0] != 0.0;
+            assert!(!hit || (near - 1e-9..=far + 1e-9).contains(&look.distances[0]), "{near} {far} {look:?}");
+        }
+    }
 }
 
 /// Row 2.11: a laser in a room, computed with shapely.

@@ -15,6 +15,13 @@ pub const SWEEP_FROM: usize = 4;
 /// How far the quick bearing may be off, in radians; the true error is below 2e-4.
 const BEARING_SLACK: f64 = 1e-3;
 
+/// Slack of every test that passes over something as too far, so that rounding decides no hit at
+/// exactly the reach: the exact test does.
+const REACH_SLACK_M: f64 = 1e-9;
+
+/// An observer this near to a line stands on it: bearings of its ends say nothing then.
+const ON_THE_LINE_M: f64 = 1e-6;
+
 /// Evenly spaced rays from one point, fixed on a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fan {
@@ -172,18 +179,19 @@ impl World<'_> {
 impl Eye<'_> {
     /// Neighbour-major: every neighbour tests the rays that may meet it.
     fn sweep(&self, distances: &mut [f64], kinds: &mut [f64]) {
-        let far = self.fan.reach + self.world.grid.max_reach();
+        let far = self.fan.reach + self.world.grid.max_reach() + REACH_SLACK_M;
         let span = Vec2::new(far, far);
         self.world.grid.for_each_in(self.origin - span, self.origin + span, |entry| {
             let away = entry.at - self.origin;
-            let far = self.fan.reach + entry.reach;
+            let far = self.fan.reach + entry.reach + REACH_SLACK_M;
             let distance2 = away.norm2();
             if distance2 > far * far || entry.slot as usize == self.slot {
                 return;
             }
             self.meet_body(entry.slot as usize, away, distance2, entry.reach, distances, kinds);
         });
-        let span = Vec2::new(self.fan.reach, self.fan.reach);
+        let far = self.fan.reach + REACH_SLACK_M;
+        let span = Vec2::new(far, far);
         self.world.fixed.for_each_in(self.origin - span, self.origin + span, |_, edge| {
             self.meet_edge(edge, distances, kinds);
         });
@@ -238,15 +246,17 @@ impl Eye<'_> {
     #[inline]
     fn meet_edge(&self, edge: &FixedEdge, distances: &mut [f64], kinds: &mut [f64]) {
         let (a, b) = (edge.a - self.origin, edge.b - self.origin);
-        if nearest_of_line(a, b).norm2() > self.fan.reach * self.fan.reach || !self.sees(edge.heights) {
+        let nearest2 = nearest_of_line(a, b).norm2();
+        let far = self.fan.reach + REACH_SLACK_M;
+        if nearest2 > far * far || !self.sees(edge.heights) {
             return;
         }
         let (a, b) = (self.rot.unapply(a), self.rot.unapply(b));
         let (from, to) = (quick_bearing(a), quick_bearing(b));
         let mut turn = to - from;
         turn = math::wrap_angle(turn);
-        let (middle, half) = if turn.abs() > PI - 4.0 * BEARING_SLACK {
-            // The observer stands (almost) on the line: any ray may meet it.
+        let (middle, half) = if turn.abs() > PI - 4.0 * BEARING_SLACK || nearest2 < ON_THE_LINE_M * ON_THE_LINE_M {
+            // The observer stands (almost) on the line or on its end: any ray may meet it.
             (from, PI)
         } else {
             (from + turn / 2.0, turn.abs() / 2.0 + BEARING_SLACK)
@@ -261,7 +271,7 @@ impl Eye<'_> {
     /// Ray by ray, piece by piece, until a hit is nearer than the next piece.
     fn walk(&self, distances: &mut [f64], kinds: &mut [f64]) {
         const PIECE_M: f64 = 4.0;
-        let margin = self.world.grid.max_reach() + 1e-9;
+        let margin = self.world.grid.max_reach() + REACH_SLACK_M;
         for (ray, local_direction) in self.fan.directions.iter().enumerate() {
             let direction = self.rot.apply(*local_direction);
             let mut from = 0.0;
@@ -272,7 +282,7 @@ impl Eye<'_> {
                 let high = Vec2::new(p.x.max(q.x) + margin, p.y.max(q.y) + margin);
                 self.world.grid.for_each_in(low, high, |entry| {
                     let away = entry.at - self.origin;
-                    if direction.cross(away).abs() > entry.reach + 1e-9 || entry.slot as usize == self.slot {
+                    if direction.cross(away).abs() > entry.reach + REACH_SLACK_M || entry.slot as usize == self.slot {
                         return;
                     }
                     let other = entry.slot as usize;
@@ -315,10 +325,15 @@ pub(crate) fn ray_line(a: Vec2, b: Vec2, direction: Vec2) -> Option<f64> {
     if turn == 0.0 {
         return None;
     }
-    let along = a.cross(edge) / turn;
     let share = a.cross(direction) / turn;
     // A hair of slack at the ends, so that no ray slips between two walls that share a corner.
-    (along >= 0.0 && (-1e-12..=1.0 + 1e-12).contains(&share)).then_some(along)
+    if !(-1e-12..=1.0 + 1e-12).contains(&share) {
+        return None;
+    }
+    // Measured on the line itself: dividing by `turn` once more would give any number at all for a
+    // ray that is parallel up to rounding.
+    let along = a.dot(direction) + share * edge.dot(direction);
+    (along >= 0.0).then_some(along)
 }
 
 /// The point of the line from `a` to `b` nearest to the origin.
@@ -339,17 +354,15 @@ pub(crate) fn nearest_of_line(a: Vec2, b: Vec2) -> Vec2 {
 #[inline]
 fn quick_bearing(v: Vec2) -> f64 {
     let (ax, ay) = (v.x.abs(), v.y.abs());
-    let (low, high) = if ax > ay { (ay, ax) } else { (ax, ay) };
-    let r = if high > 0.0 { low / high } else { 0.0 };
+    let r = ax.min(ay) / ax.max(ay).max(f64::MIN_POSITIVE);
     let q = r * r;
-    let mut angle = ((-0.046_496_474_9 * q + 0.159_314_22) * q - 0.327_622_764) * q * r + r;
-    if ay > ax {
-        angle = PI / 2.0 - angle;
-    }
-    if v.x < 0.0 {
-        angle = PI - angle;
-    }
-    if v.y < 0.0 { -angle } else { angle }
+    let octant = ((-0.046_496_474_9 * q + 0.159_314_22) * q - 0.327_622_764) * q * r + r;
+    // Which octant is a coin toss: arithmetic instead of branches that nobody can predict.
+    let steep = f64::from(u8::from(ay > ax));
+    let quadrant = steep * (PI / 2.0) + (1.0 - 2.0 * steep) * octant;
+    let behind = f64::from(u8::from(v.x < 0.0));
+    let half_plane = behind * PI + (1.0 - 2.0 * behind) * quadrant;
+    half_plane.copysign(v.y)
 }
 
 #[cfg(test)]

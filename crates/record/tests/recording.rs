@@ -140,7 +140,6 @@ fn a_long_run_stays_within_its_budget_and_covers_all_of_it() {
     let recording = open(bytes);
     let steps: Vec<u64> = recording.hashes().iter().map(|m| m.step).collect();
     assert_eq!(steps.last(), Some(&6000));
-    println!("{steps:?}");
     assert!(steps.windows(2).all(|w| w[1] - w[0] <= 2 * summary.thinned), "no gap is larger than the thinned interval");
     assert_eq!(recording.end().unwrap().step, 6000);
 }

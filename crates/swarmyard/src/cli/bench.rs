@@ -1,0 +1,289 @@
+//! `bench`: how fast this machine simulates, in the loop that `run` uses.
+//!
+//! Contacts and hashing are on. Time is the processor time of the whole process, so a machine that
+//! does other things as well gives the same answer.
+
+use super::fail::{Exit, Failure};
+use super::out::Out;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+use swarmyard::bench::World;
+use swarmyard::record::{Header, Recorder};
+use swarmyard::{Options, Sim};
+
+/// Steps before anything is measured: buffers grow to their size.
+const WARM_UP: u64 = 3;
+/// Processor seconds that are timed when nobody says how many steps.
+const WINDOW_S: f64 = 1.0;
+
+const EXAMPLES: &str = "\
+Examples:
+  swarmyard bench swarm12 --robots 10000
+  swarmyard bench swarm12 --robots 50 --scenario > swarm12.toml    the same world as a file
+  swarmyard bench --table                                          the standard set, as Markdown";
+
+/// Arguments of `bench`.
+#[derive(Args)]
+#[command(before_help = EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// The world
+    #[arg(required_unless_present = "table", value_parser = PossibleValuesParser::new(World::ALL.map(|w| w.0)))]
+    world: Option<String>,
+    /// Number of robots
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    robots: u32,
+    /// Steps to time [default: as many as take about one processor second]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: Option<u64>,
+    /// Threads; they never change a result
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// Measure with the default recording
+    #[arg(long)]
+    record: bool,
+    /// Print the world as a scenario instead of measuring
+    #[arg(long, conflicts_with_all = ["record", "steps"])]
+    scenario: bool,
+    /// Measure the standard set and print a Markdown table
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario"])]
+    table: bool,
+}
+
+/// Measures one world, or the standard set.
+pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
+    if args.table {
+        return table(out);
+    }
+    let name = args.world.as_deref().unwrap_or_default();
+    let Some(world) = World::ALL.iter().find(|w| w.0 == name).map(|w| w.1) else {
+        return Err(Failure::new(Exit::Usage, "usage", "name a world"));
+    };
+    if args.scenario {
+        let text = world.placed_scenario(args.robots as usize);
+        out.answer("bench-scenario", json!({ "world": name, "robots": args.robots, "scenario": text }), &text)?;
+        return Ok(Exit::Ok);
+    }
+    let result = measure(world, args)?;
+    out.answer("bench", result.json(name, args), &result.text(name, args))?;
+    Ok(Exit::Ok)
+}
+
+/// What was measured.
+struct Measured {
+    load_s: f64,
+    steps: u64,
+    total_steps: u64,
+    cpu_s: f64,
+    wall_s: f64,
+    /// `None` where the system does not tell.
+    bytes_per_robot: Option<f64>,
+    contacts: u64,
+    hash: u64,
+    recorded_bytes: Option<u64>,
+}
+
+/// A world being measured, recorded or not.
+struct Bench {
+    sim: Sim,
+    recorder: Option<(Recorder, PathBuf)>,
+}
+
+impl Bench {
+    fn start(world: World, args: &BenchArgs) -> Result<Bench, Failure> {
+        let options = Options { threads: usize::from(args.threads), ..Options::default() };
+        let sim = world.load(args.robots as usize, &options)?;
+        let mut recorder = None;
+        if args.record {
+            let path = std::env::temp_dir().join(format!("swarmyard-bench-{}.mcap", std::process::id()));
+            let mut tape = Recorder::create(&path, &Header::of(sim.model(), "bench", &[]), sim.model())?;
+            tape.start(sim.model(), sim.state());
+            recorder = Some((tape, path));
+        }
+        Ok(Bench { sim, recorder })
+    }
+
+    fn steps(&mut self, steps: u64) -> Result<(), Failure> {
+        for _ in 0..steps {
+            let frame = self.sim.step()?;
+            if let Some((recorder, _)) = &mut self.recorder {
+                recorder.frame(self.sim.model(), self.sim.state(), &frame, self.sim.journal());
+            }
+        }
+        Ok(())
+    }
+
+    /// Steps that take about the window, from the time of a few.
+    fn calibrate(&mut self) -> Result<u64, Failure> {
+        let mut steps = 1;
+        loop {
+            let (cpu, wall) = (cpu_seconds(), Instant::now());
+            self.steps(steps)?;
+            let wall = wall.elapsed().as_secs_f64();
+            if wall >= 0.05 || steps >= 1 << 20 {
+                let spent = cpu.and_then(|before| Some(cpu_seconds()? - before)).unwrap_or(wall).max(1e-6);
+                return Ok(((WINDOW_S * steps as f64 / spent).round() as u64).max(1));
+            }
+            steps *= 2;
+        }
+    }
+
+    /// Closes the recording and takes it away again; answers its size.
+    fn finish(self) -> (Sim, Option<u64>) {
+        let Bench { sim, recorder } = self;
+        let bytes = recorder.map(|(recorder, path)| {
+            let summary = recorder.finish(sim.model(), sim.state(), sim.hash());
+            // It is in the folder for temporary files; one that stays does no harm.
+            let _ = fs::remove_file(path);
+            summary.bytes
+        });
+        (sim, bytes)
+    }
+}
+
+fn measure(world: World, args: &BenchArgs) -> Result<Measured, Failure> {
+    let before = resident_bytes();
+    let started = Instant::now();
+    let mut bench = Bench::start(world, args)?;
+    let load_s = started.elapsed().as_secs_f64();
+    bench.steps(WARM_UP)?;
+    let grown = before.and_then(|b| Some(resident_bytes()?.saturating_sub(b)));
+    let steps = match args.steps {
+        Some(steps) => steps,
+        None => bench.calibrate()?,
+    };
+    let (cpu, wall) = (cpu_seconds(), Instant::now());
+    bench.steps(steps)?;
+    let wall_s = wall.elapsed().as_secs_f64();
+    let cpu_s = cpu.and_then(|before| Some(cpu_seconds()? - before)).unwrap_or(wall_s);
+    let (sim, recorded_bytes) = bench.finish();
+    Ok(Measured {
+        load_s,
+        steps,
+        total_steps: sim.state().stops,
+        cpu_s,
+        wall_s,
+        bytes_per_robot: grown.map(|g| g as f64 / f64::from(args.robots)),
+        contacts: sim.state().accounts.contacts,
+        hash: sim.hash(),
+        recorded_bytes,
+    })
+}
+
+impl Measured {
+    fn cpu_rate(&self, args: &BenchArgs) -> f64 {
+        f64::from(args.robots) * self.steps as f64 / self.cpu_s.max(1e-9)
+    }
+
+    fn wall_rate(&self, args: &BenchArgs) -> f64 {
+        f64::from(args.robots) * self.steps as f64 / self.wall_s.max(1e-9)
+    }
+
+    fn text(&self, name: &str, args: &BenchArgs) -> String {
+        let mut text = format!("{name}, {} robots, {} thread(s)\n", args.robots, args.threads);
+        let rate = self.cpu_rate(args);
+        let _ = writeln!(text, "  steps timed     {} of {} in all, {:.2} processor seconds", self.steps, self.total_steps, self.cpu_s);
+        let _ = writeln!(text, "  speed           {} robot-steps per processor second, {:.0} ns each", grouped(rate), 1e9 / rate);
+        let _ = writeln!(text, "  on the clock    {} robot-steps per second", grouped(self.wall_rate(args)));
+        let memory = self.bytes_per_robot.map_or_else(|| "unknown here".into(), |b| format!("{b:.0} bytes per robot"));
+        let _ = writeln!(text, "  memory          {memory}");
+        let _ = writeln!(text, "  loading         {:.3} s", self.load_s);
+        if let Some(bytes) = self.recorded_bytes {
+            let _ = writeln!(text, "  recording       {}", super::out::bytes(bytes));
+        }
+        let _ = writeln!(text, "  contacts        {}", self.contacts);
+        let _ = writeln!(text, "  hash            {:016x} after {} steps", self.hash, self.total_steps);
+        text
+    }
+
+    fn json(&self, name: &str, args: &BenchArgs) -> Value {
+        json!({
+            "world": name, "robots": args.robots, "threads": args.threads,
+            "steps_timed": self.steps, "steps_total": self.total_steps,
+            "cpu_s": self.cpu_s, "wall_s": self.wall_s, "load_s": self.load_s,
+            "robot_steps_per_cpu_s": self.cpu_rate(args), "robot_steps_per_s": self.wall_rate(args),
+            "bytes_per_robot": self.bytes_per_robot, "contacts": self.contacts,
+            "recorded_bytes": self.recorded_bytes, "hash": format!("{:016x}", self.hash),
+        })
+    }
+}
+
+/// The standard set. Each measurement is a process of its own, so that memory starts from nothing.
+const STANDARD: [(&str, u32); 7] = [
+    ("swarm12", 1_000),
+    ("swarm12", 10_000),
+    ("swarm12", 100_000),
+    ("swarm12-disc", 1_000),
+    ("prox24", 1_000),
+    ("prox24", 10_000),
+    ("laser180", 1_000),
+];
+
+fn table(out: &Out) -> Result<Exit, Failure> {
+    let mut text = String::from(
+        "| world | robots | robot-steps per processor second | per second, 1 thread | per second, 2 threads | bytes per robot | loading |\n|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let mut rows = Vec::new();
+    for (world, robots) in STANDARD {
+        out.say(&format!("{world}, {robots} robots"));
+        let (one, two) = (child(world, robots, 1)?, child(world, robots, 2)?);
+        let number = |v: &Value, key: &str| v[key].as_f64().unwrap_or(f64::NAN);
+        let _ = writeln!(
+            text,
+            "| {world} | {} | {} | {} | {} | {:.0} | {:.3} s |",
+            grouped(f64::from(robots)),
+            grouped(number(&one, "robot_steps_per_cpu_s")),
+            grouped(number(&one, "robot_steps_per_s")),
+            grouped(number(&two, "robot_steps_per_s")),
+            number(&one, "bytes_per_robot"),
+            number(&one, "load_s"),
+        );
+        rows.extend([one, two]);
+    }
+    out.answer("bench-table", json!({ "rows": rows }), &text)?;
+    Ok(Exit::Ok)
+}
+
+fn child(world: &str, robots: u32, threads: u16) -> Result<Value, Failure> {
+    let failed = |why: String| Failure::new(Exit::Failed, "bench", format!("cannot measure `{world}`: {why}"));
+    let program = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
+    let (robots, threads) = (robots.to_string(), threads.to_string());
+    let args = ["bench", world, "--robots", &robots, "--threads", &threads, "--json"];
+    let output = Command::new(program).args(args).output().map_err(|e| failed(e.to_string()))?;
+    serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))
+}
+
+/// Processor time of all threads so far, where the system tells it to the nanosecond.
+fn cpu_seconds() -> Option<f64> {
+    let mut nanoseconds = 0_u64;
+    for task in fs::read_dir("/proc/self/task").ok()? {
+        let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
+    }
+    (nanoseconds > 0).then_some(nanoseconds as f64 * 1e-9)
+}
+
+/// Memory that is really in use.
+fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// A whole number in groups of three digits.
+fn grouped(x: f64) -> String {
+    let digits = format!("{x:.0}");
+    let mut out = String::new();
+    for (k, c) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k) % 3 == 0 {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}

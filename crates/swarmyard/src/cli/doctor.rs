@@ -1,0 +1,93 @@
+//! `doctor`: what this installation is, and whether it computes what it should.
+
+use super::fail::{Exit, Failure};
+use super::out::Out;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use swarmyard::Sim;
+use swarmyard::engine::build_id;
+
+/// A tiny world in which everything happens: rays, noise, contacts, impacts.
+const SELF_TEST: &str = include_str!("doctor/self-test.toml");
+/// Its hash at the end, on every machine. It changes only with the version of the numerics.
+const SELF_TEST_HASH: u64 = 0;
+
+/// Programs that other programs of a project may need.
+const TOOLS: [(&str, &str); 5] = [
+    ("python3", "scripts and notebooks"),
+    ("cc", "controllers in C as native programs"),
+    ("clang", "controllers in C as WebAssembly"),
+    ("wasm-ld", "linking WebAssembly controllers"),
+    ("chromium", "a window without a browser's frame"),
+];
+
+/// Looks at everything, and tests itself.
+pub(crate) fn doctor(out: &Out) -> Result<Exit, Failure> {
+    let hash = self_test()?;
+    let good = hash == SELF_TEST_HASH;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let features = cpu_features();
+    let writable = can_write();
+    let tools = TOOLS.map(|(name, purpose)| (name, purpose, find(name)));
+    let mut text = format!("swarmyard {}, build {}\n", env!("CARGO_PKG_VERSION"), build_id());
+    let _ = writeln!(text, "  system       {} on {}", std::env::consts::OS, std::env::consts::ARCH);
+    let _ = writeln!(text, "  processors   {processors}, {}", if features.is_empty() { "no known features".into() } else { features.join(" ") });
+    let _ = writeln!(text, "  this folder  {}", if writable { "can be written to: recordings are possible" } else { "CANNOT be written to: record elsewhere with --record" });
+    for (name, purpose, path) in &tools {
+        let found = path.as_ref().map_or_else(|| "not found".to_owned(), |p| p.display().to_string());
+        let _ = writeln!(text, "  {name:<11}  {found} ({purpose})");
+    }
+    let _ = writeln!(text, "  self-test    {hash:016x}, {}", if good { "as it should be" } else { "WRONG" });
+    if !good {
+        let _ = writeln!(text, "this build does not compute what it should: expected {SELF_TEST_HASH:016x}. Do not trust its runs.");
+    }
+    let value = json!({
+        "version": env!("CARGO_PKG_VERSION"), "build": build_id(), "os": std::env::consts::OS,
+        "arch": std::env::consts::ARCH, "processors": processors, "features": features, "writable": writable,
+        "tools": tools.iter().map(|(n, w, p)| json!({ "name": n, "for": w, "path": p })).collect::<Vec<_>>(),
+        "self_test": {
+            "ok": good, "hash": format!("{hash:016x}"), "expected": format!("{SELF_TEST_HASH:016x}"),
+        },
+    });
+    out.answer("doctor", value, &text)?;
+    Ok(if good { Exit::Ok } else { Exit::Mismatch })
+}
+
+fn self_test() -> Result<u64, Failure> {
+    let mut sim = Sim::from_text(SELF_TEST)?;
+    while !sim.is_over() {
+        sim.step()?;
+    }
+    Ok(sim.full_hash())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn cpu_features() -> Vec<&'static str> {
+    let all = [
+        ("sse4.2", std::arch::is_x86_feature_detected!("sse4.2")),
+        ("avx", std::arch::is_x86_feature_detected!("avx")),
+        ("avx2", std::arch::is_x86_feature_detected!("avx2")),
+        ("fma", std::arch::is_x86_feature_detected!("fma")),
+        ("avx512f", std::arch::is_x86_feature_detected!("avx512f")),
+    ];
+    all.into_iter().filter(|f| f.1).map(|f| f.0).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_features() -> Vec<&'static str> {
+    Vec::new()
+}
+
+fn can_write() -> bool {
+    let probe = format!(".swarmyard-doctor-{}.tmp", std::process::id());
+    let written = std::fs::write(&probe, b"").is_ok();
+    written && std::fs::remove_file(&probe).is_ok()
+}
+
+/// Where a program is, if it is anywhere the shell would look.
+fn find(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    let names = if name == "chromium" { vec!["chromium", "chromium-browser", "google-chrome"] } else { vec![name] };
+    std::env::split_paths(&paths).flat_map(|dir| names.iter().map(move |n| dir.join(n)).collect::<Vec<_>>()).find(|p| p.is_file())
+}
