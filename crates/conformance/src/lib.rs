@@ -1,4 +1,4 @@
-//! What the conformance suites share: dice, independent geometry, generated worlds, and the files
+//! What the conformance suites share: dice, independent geometry, generated worlds ([`generate`]), and the files
 //! of the project.
 //!
 //! The suites themselves are in `tests/`, one file per promise. Nothing here is used by the simulator.
@@ -7,6 +7,7 @@
 
 mod dice;
 mod files;
+pub mod generate;
 pub mod oracle;
 mod shuffle;
 mod yard;

@@ -72,8 +72,9 @@ impl Ray {
         }
         tally.grazing += 1;
         let beside = [self.nearest(things, TOLERANCE_M).0, self.nearest(things, -TOLERANCE_M).0];
-        let low = exact.min(beside[0]).min(beside[1]) - TOLERANCE_M;
-        let high = exact.max(beside[0]).max(beside[1]) + TOLERANCE_M;
+        // A ray that meets a side at an angle moves along it by more than it moved aside.
+        let low = exact.min(beside[0]).min(beside[1]) - 10.0 * TOLERANCE_M;
+        let high = exact.max(beside[0]).max(beside[1]) + 10.0 * TOLERANCE_M;
         let point = self.origin + self.direction * distance;
         let on_rim = !hit || things.iter().any(|t| t.0.rim_distance(point) <= TOLERANCE_M);
         // At the very end of the reach a hit may round to either side.

@@ -232,7 +232,8 @@ fn asking_twice_or_further_ahead_changes_no_bit() {
     for _ in 0..20_000 {
         let case = case(&mut dice, true);
         let Some(first) = case.contact(&mut Workspace::default()) else { continue };
-        gap_at(&case.a.mover(), &case.b.mover(), dice.unit(), &mut used);
+        let between = gap_at(&case.a.mover(), &case.b.mover(), dice.unit(), &mut used);
+        assert!(between.is_finite());
         for until in [first.time_s * (1.0 + 1e-12) + 1e-12, case.until * 2.0, case.until * 50.0] {
             let again = first_contact(&case.a.mover(), &case.b.mover(), until, &mut used);
             assert_eq!(again, Some(first), "until {until}");
@@ -251,7 +252,7 @@ fn bodies_within_the_skin_never_come_to_overlap() {
     let mut dice = Dice::new(14);
     let mut work = Workspace::default();
     let (mut at_once, mut later, mut free, mut least) = (0, 0, 0, f64::INFINITY);
-    for k in 0..10_000 {
+    for k in 0..20_000 {
         let mut case = case(&mut dice, true);
         let Some(contact) = case.contact(&mut work) else { continue };
         // Both begin again where they touched, with new motions.

@@ -464,8 +464,11 @@ impl<'a> Play<'a> {
         if self.tracks[number].envelope.holds(&swept) {
             return Ok(());
         }
-        self.tracks[number].envelope = self.tracks[number].envelope.join(&swept);
-        self.meet_new(number, &swept)
+        // The whole joined box is asked, not only what is new of it: a later deflection may stay
+        // inside the box and still go where no earlier leg went.
+        let joined = self.tracks[number].envelope.join(&swept);
+        self.tracks[number].envelope = joined;
+        self.meet_new(number, &joined)
     }
 
     /// Finds whom a track may meet outside of its former envelope.

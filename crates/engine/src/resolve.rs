@@ -45,6 +45,12 @@ impl Envelope {
         self.min.x <= other.max.x && self.max.x >= other.min.x && self.min.y <= other.max.y && self.max.y >= other.min.y
     }
 
+    /// How far the box reaches from a point inside it, along an axis.
+    #[inline]
+    fn span_from(&self, p: Vec2) -> f64 {
+        (p.x - self.min.x).max(self.max.x - p.x).max(p.y - self.min.y).max(self.max.y - p.y)
+    }
+
     pub(crate) fn holds(&self, other: &Envelope) -> bool {
         self.min.x <= other.min.x && self.max.x >= other.max.x && self.min.y <= other.min.y && self.max.y >= other.max.y
     }
@@ -64,7 +70,7 @@ pub(crate) struct Outcome {
     pub(crate) end: Vec<Vec2>,
     /// Envelope of each body's intent, by slot.
     pub(crate) envelopes: Vec<Envelope>,
-    /// How far a body can get from where it is, by slot: reach plus travel.
+    /// How far a body's envelope reaches from where it is, by slot.
     pub(crate) spans: Vec<f64>,
     /// What each body that was disturbed did in all, sorted by slot.
     pub(crate) disturbed: Vec<(u32, Twist2)>,
@@ -141,7 +147,7 @@ fn sweep(model: &Model, segments: &[Segment], until_s: f64, outcome: &mut Outcom
             let reach = model.outline(c * CHUNK + k).reach();
             ends[k] = segment.position_at(until_s);
             envelopes[k] = Envelope::of(segment, reach, ends[k], until_s);
-            spans[k] = reach + 2.0 * SKIN_M + segment.velocity.norm() * until_s;
+            spans[k] = envelopes[k].span_from(segment.pose.at);
             greatest = greatest.max(spans[k]);
         }
         greatest

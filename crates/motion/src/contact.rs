@@ -123,14 +123,13 @@ fn straight_discs(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, apart:
     let drift = a.segment.velocity_with(a.segment.rot) - b.segment.velocity_with(b.segment.rot);
     let closing = apart.dot(drift);
     let distance = apart.norm();
-    let wait = if distance <= radii + SKIN_M + ARRIVED_M {
-        // Already there. Straight discs that do not close now never will.
-        if closing >= -CLOSING_MPS * distance {
-            return None;
-        }
+    let gap = distance - radii;
+    let wait = if gap <= SKIN_M + ARRIVED_M && closing < -free_closing(gap) * distance {
+        // Already there, and coming nearer.
         0.0
     } else {
-        let reach = radii + SKIN_M;
+        // On the way to the skin; or there already and free to go, but not to creep on.
+        let reach = radii + if gap <= SKIN_M + ARRIVED_M { gap - 2.0 * creep(gap) } else { SKIN_M };
         let c = apart.norm2() - reach * reach;
         let under_root = closing * closing - drift.norm2() * c;
         if closing >= 0.0 || under_root < 0.0 {
@@ -151,24 +150,36 @@ fn straight_discs(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, apart:
     Some(Contact { time_s, point, normal, gap })
 }
 
+/// Closing speed that is no contact for bodies within the skin. The nearer they are, the less it is,
+/// so that rounding pushes nobody apart and nobody creeps into another.
+fn free_closing(gap: f64) -> f64 {
+    CLOSING_MPS * (gap / SKIN_M).clamp(0.0, 1.0)
+}
+
+/// How much of a gap within the skin may go before it is a contact after all: never all of it.
+fn creep(gap: f64) -> f64 {
+    (gap / 4.0).clamp(1e-13, ARRIVED_M / 2.0)
+}
+
 fn certified(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, work: &mut Workspace) -> Option<Contact> {
     let radii = a.outline.round() + b.outline.round();
     let bend = corner_acceleration(a) + corner_acceleration(b);
     let mut t = start;
-    let mut target = SKIN_M;
+    let (mut target, mut arrived) = (SKIN_M, ARRIVED_M);
     for step in 0..MAX_STEPS {
         let pa = Posed::of(a, t, &mut work.a);
         let pb = Posed::of(b, t, &mut work.b);
         let sep = separation(&work.a, &work.b);
         let gap = sep.distance - radii;
         let pair = Pair { work, pa: &pa, pb: &pb, sep, gap, radii: (a.outline.round(), b.outline.round()) };
-        if gap <= target + ARRIVED_M {
+        if gap <= target + arrived {
             let first = step == 0;
             if !first || pair.closes() {
                 return Some(pair.contact(t));
             }
             // Within the skin but not closing: free to go, as long as it does not creep nearer.
-            target = gap - ARRIVED_M.min(0.01 * gap.abs()) - ARRIVED_M;
+            arrived = creep(gap);
+            target = gap - 2.0 * arrived;
         }
         t += pair.safe_step(target, bend);
         if t.is_nan() || t >= until_s {
@@ -219,7 +230,7 @@ impl Pair<'_> {
             let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
             self.work.b.iter().any(|&q| {
                 place_a - n.dot(q) <= foremost
-                    && rate_a - n.dot(self.pb.point_velocity(q)) < -CLOSING_MPS
+                    && rate_a - n.dot(self.pb.point_velocity(q)) < -free_closing(self.gap)
             })
         })
     }

@@ -1,6 +1,7 @@
 //! Who is in the recording and what they look like: written once, enough to draw every frame.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use swarmyard_engine::Model;
 use swarmyard_part_api::BodyKind;
@@ -245,11 +246,13 @@ impl Bodies {
     /// Pose topics in the order of their first type, each with its number of rows.
     pub(crate) fn groups(&self) -> Vec<(String, usize)> {
         let mut groups: Vec<(String, usize)> = Vec::new();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
         for ty in &self.types {
-            match groups.iter_mut().find(|g| g.0 == ty.topic) {
-                Some(group) => group.1 += ty.count as usize,
-                None => groups.push((ty.topic.clone(), ty.count as usize)),
+            let group = *known.entry(&ty.topic).or_insert(groups.len());
+            if group == groups.len() {
+                groups.push((ty.topic.clone(), 0));
             }
+            groups[group].1 += ty.count as usize;
         }
         groups
     }
@@ -257,7 +260,7 @@ impl Bodies {
     /// Says what contradicts itself, in something read from a file.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut total = 0_u64;
-        let mut rows: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+        let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
         let mut last_topic = "";
         for ty in &self.types {
             if ty.names.count() != Some(ty.count) {
@@ -307,7 +310,15 @@ mod tests {
 
     #[test]
     fn packed_names_print_as_they_were() {
-        let paths = ["/robots/a", "/robots/a1", "/robots/a02", "/robots/a3", "/robots/a4", "/robots/b5", "/r/99999999999999999999"];
+        let paths = [
+            "/robots/a",
+            "/robots/a1",
+            "/robots/a02",
+            "/robots/a3",
+            "/robots/a4",
+            "/robots/b5",
+            "/r/99999999999999999999",
+        ];
         let names = Names::pack(paths);
         for (k, path) in paths.iter().enumerate() {
             assert_eq!(names.get(k as u64).as_deref(), Some(*path));

@@ -87,7 +87,14 @@ impl Cdr {
     }
 
     /// `sensor_msgs/LaserScan`.
-    pub(crate) fn scan(&mut self, now: Time, frame: &str, angles: (f64, f64), limits: (f64, f64), ranges: &[f64]) {
+    pub(crate) fn scan(
+        &mut self,
+        now: Time,
+        frame: &str,
+        angles: (f64, f64),
+        limits: (f64, f64),
+        ranges: &[f64],
+    ) {
         let (first, step) = angles;
         let last = first + step * ranges.len().saturating_sub(1) as f64;
         self.start().header(now, frame).f32(first).f32(last).f32(step).f32(0.0).f32(0.0);

@@ -44,7 +44,10 @@ impl fmt::Display for Difference {
             let (a, b) = v.values;
             lines.push(match v.field {
                 "presence" => format!("`{}` is in one recording only", v.body),
-                field => format!("at {} (step {}) {field} of `{}` is {a} in one and {b} in the other", v.time, v.step, v.body),
+                field => format!(
+                    "at {} (step {}) {field} of `{}` is {a} in one and {b} in the other",
+                    v.time, v.step, v.body
+                ),
             });
         }
         if let Some((a, _)) = &self.hash
@@ -65,7 +68,9 @@ impl fmt::Display for Difference {
 /// The first frame that both recordings hold with different hashes.
 #[must_use]
 pub fn first_hash_difference(a: &Recording, b: &Recording) -> Option<(FrameMark, FrameMark)> {
-    common(a, b).map(|(i, j)| (a.hashes()[i], b.hashes()[j])).find(|(x, y)| x.hash != y.hash || x.time != y.time)
+    common(a, b)
+        .map(|(i, j)| (a.hashes()[i], b.hashes()[j]))
+        .find(|(x, y)| x.hash != y.hash || x.time != y.time)
 }
 
 /// How the recordings differ; `None` when they hold the same run.

@@ -95,9 +95,14 @@ impl EventLog {
                 RunEvent::NotFinite { robot, what } => {
                     out.push(Event::Halt { robot: path(model, *robot, "robot"), what: (*what).to_owned() });
                 }
-                RunEvent::ImpactLimit(body) => out.push(Event::ImpactLimit { body: path(model, *body, "body") }),
+                RunEvent::ImpactLimit(body) => {
+                    out.push(Event::ImpactLimit { body: path(model, *body, "body") })
+                }
                 RunEvent::AssertFailed(k) => out.extend(
-                    model.asserts.get(*k).map(|a| Event::AssertFailed { name: a.name.clone(), condition: a.text.clone() }),
+                    model
+                        .asserts
+                        .get(*k)
+                        .map(|a| Event::AssertFailed { name: a.name.clone(), condition: a.text.clone() }),
                 ),
             }
         }

@@ -47,7 +47,8 @@ impl Header {
     /// The header of a run of this model.
     #[must_use]
     pub fn of(model: &Model, scenario: &str, overrides: &[(String, String)]) -> Header {
-        let text = |s: &swarmyard_base::diag::Source| SourceText { name: s.name.clone(), text: s.text.to_string() };
+        let text =
+            |s: &swarmyard_base::diag::Source| SourceText { name: s.name.clone(), text: s.text.to_string() };
         Header {
             format: FORMAT,
             scenario: scenario.to_owned(),

@@ -81,7 +81,8 @@ impl Recorder<File> {
     #[expect(clippy::disallowed_methods, reason = "a recording is a file: this is an outer crate")]
     pub fn create(path: &Path, header: &Header, model: &Model) -> Result<Recorder, RecordError> {
         let wanted = ros::resolve(model).map_err(RecordError::Topics)?;
-        let file = File::create(path).map_err(|source| RecordError::Create { path: path.to_owned(), source })?;
+        let file =
+            File::create(path).map_err(|source| RecordError::Create { path: path.to_owned(), source })?;
         Recorder::begin(file, header, model, wanted)
     }
 }
@@ -100,21 +101,35 @@ impl<W: Write + Seek> Recorder<W> {
         Recorder::try_begin(out, header, model, wanted).map_err(|e| RecordError::Write(e.to_string()))
     }
 
-    fn try_begin(out: W, header: &Header, model: &Model, wanted: Wanted) -> Result<Recorder<W>, mcap::McapError> {
+    fn try_begin(
+        out: W,
+        header: &Header,
+        model: &Model,
+        wanted: Wanted,
+    ) -> Result<Recorder<W>, mcap::McapError> {
         let mut sink = Sink::new(out)?;
         let bodies = Bodies::of(model);
         write_header(&mut sink, header, &bodies)?;
         let packed = |name, text| Schema { name, encoding: wire::FIELDS, text };
         let channels = Channels {
             hash: sink.channel(wire::HASH, "swarmyard/hash", packed("swarmyard/Hash", wire::HASH_SCHEMA))?,
-            journal: sink.channel(wire::JOURNAL, "swarmyard/journal", packed("swarmyard/Input", wire::JOURNAL_SCHEMA))?,
+            journal: sink.channel(
+                wire::JOURNAL,
+                "swarmyard/journal",
+                packed("swarmyard/Input", wire::JOURNAL_SCHEMA),
+            )?,
             events: sink.channel(wire::EVENTS, "json", json_schema("swarmyard/Events"))?,
-            rewind: sink.channel(wire::REWIND, "swarmyard/rewind", packed("swarmyard/Rewind", wire::REWIND_SCHEMA))?,
+            rewind: sink.channel(
+                wire::REWIND,
+                "swarmyard/rewind",
+                packed("swarmyard/Rewind", wire::REWIND_SCHEMA),
+            )?,
             end: sink.channel(wire::END, "json", json_schema("swarmyard/End"))?,
         };
         let (mut groups, mut first) = (Vec::new(), 0);
         for (topic, rows) in bodies.groups() {
-            let channel = sink.channel(&topic, "swarmyard/poses", packed("swarmyard/Poses", wire::POSES_SCHEMA))?;
+            let channel =
+                sink.channel(&topic, "swarmyard/poses", packed("swarmyard/Poses", wire::POSES_SCHEMA))?;
             groups.push((channel, first..first + rows));
             first += rows;
         }
@@ -170,7 +185,8 @@ impl<W: Write + Seek> Recorder<W> {
     pub fn finish(mut self, model: &Model, state: &State, final_hash: u64) -> Summary {
         // After a budget that ran out the file can still be closed properly; after a write error not.
         if self.stopped.is_none() && self.last.framed != Some(state.stops) {
-            self.last = Last { step: state.stops, hash: self.hash_of(model, state), framed: self.last.framed };
+            self.last =
+                Last { step: state.stops, hash: self.hash_of(model, state), framed: self.last.framed };
             self.guard(|r| r.write_frame(model, state));
         }
         let end = End {
@@ -216,15 +232,27 @@ impl<W: Write + Seek> Recorder<W> {
         }
     }
 
-    fn try_frame(&mut self, model: &Model, state: &State, frame: &Frame, journal: &Journal) -> Result<(), mcap::McapError> {
+    fn try_frame(
+        &mut self,
+        model: &Model,
+        state: &State,
+        frame: &Frame,
+        journal: &Journal,
+    ) -> Result<(), mcap::McapError> {
         let before = frame.stops.saturating_sub(1);
         if before < self.last.step {
             self.rewind(before, state)?;
         }
         self.last = Last { step: frame.stops, hash: frame.hash, framed: self.last.framed };
         for input in journal.at(before) {
-            if wire::pack_input(&mut self.buffer, input).is_err() || !self.has_room(message_cost(self.buffer.len())) {
-                self.stopped = Some(format!("the disk budget of {} bytes is used up at {}", self.budget.limit(), frame.now));
+            if wire::pack_input(&mut self.buffer, input).is_err()
+                || !self.has_room(message_cost(self.buffer.len()))
+            {
+                self.stopped = Some(format!(
+                    "the disk budget of {} bytes is used up at {}",
+                    self.budget.limit(),
+                    frame.now
+                ));
                 return Ok(());
             }
             self.sink.message(self.channels.journal, frame.now, &self.buffer)?;
@@ -277,7 +305,12 @@ impl<W: Write + Seek> Recorder<W> {
         Ok(())
     }
 
-    fn json(&mut self, channel: u16, time: Time, value: &impl serde::Serialize) -> Result<(), mcap::McapError> {
+    fn json(
+        &mut self,
+        channel: u16,
+        time: Time,
+        value: &impl serde::Serialize,
+    ) -> Result<(), mcap::McapError> {
         self.buffer.clear();
         serde_json::to_writer(&mut self.buffer, value).map_err(std::io::Error::from)?;
         self.sink.message(channel, time, &self.buffer)
@@ -303,7 +336,11 @@ impl<W: Write + Seek> Recorder<W> {
 }
 
 /// Texts first, then what they meant: a file that is cut off keeps them.
-fn write_header<W: Write + Seek>(sink: &mut Sink<W>, header: &Header, bodies: &Bodies) -> Result<(), mcap::McapError> {
+fn write_header<W: Write + Seek>(
+    sink: &mut Sink<W>,
+    header: &Header,
+    bodies: &Bodies,
+) -> Result<(), mcap::McapError> {
     for source in &header.sources {
         let name = format!("{}{}", wire::SCENARIO_PREFIX, source.name);
         sink.attach(&name, "text/plain", source.text.as_bytes())?;

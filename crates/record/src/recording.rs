@@ -206,7 +206,8 @@ impl Recording {
     pub fn events(&self) -> impl Iterator<Item = Result<StepEvents, RecordError>> {
         self.events.iter().map(|(time, place)| {
             let bytes = self.read(*place)?;
-            serde_json::from_slice(&bytes).map_err(|e| RecordError::Damaged(format!("the events at {time}: {e}")))
+            serde_json::from_slice(&bytes)
+                .map_err(|e| RecordError::Damaged(format!("the events at {time}: {e}")))
         })
     }
 
@@ -228,7 +229,10 @@ struct Index {
     texts: Vec<SourceText>,
     texts_len: u64,
     topics: BTreeMap<u16, String>,
-    groups: Vec<(String, usize)>,
+    /// Number of each pose topic.
+    group_of: BTreeMap<String, usize>,
+    /// Rows of each pose topic.
+    groups: Vec<usize>,
     marks: Vec<FrameMark>,
     places: Vec<Place>,
     /// Pose messages since the last whole frame: step, hash, place, by group.
@@ -275,7 +279,12 @@ impl Index {
         }
     }
 
-    fn attachment<R: Read + Seek>(&mut self, scan: &mut Scan<R>, name: &str, data: Place) -> Result<(), RecordError> {
+    fn attachment<R: Read + Seek>(
+        &mut self,
+        scan: &mut Scan<R>,
+        name: &str,
+        data: Place,
+    ) -> Result<(), RecordError> {
         let Some(name) = name.strip_prefix(wire::SCENARIO_PREFIX) else { return Ok(()) };
         self.texts_len = self.texts_len.saturating_add(data.len);
         let bytes = scan.read(data, MAX_TEXT)?.filter(|_| self.texts_len <= MAX_TEXTS);
@@ -284,7 +293,13 @@ impl Index {
         Ok(())
     }
 
-    fn message<R: Read + Seek>(&mut self, scan: &mut Scan<R>, channel: u16, time: u64, data: Place) -> Result<(), RecordError> {
+    fn message<R: Read + Seek>(
+        &mut self,
+        scan: &mut Scan<R>,
+        channel: u16,
+        time: u64,
+        data: Place,
+    ) -> Result<(), RecordError> {
         let Some(topic) = self.topics.get(&channel) else {
             return Err(bad("a message on a channel that was never opened"));
         };
@@ -293,7 +308,9 @@ impl Index {
             wire::BODIES => {
                 let bodies: Bodies = read_json(scan, data, "the list of bodies")?;
                 bodies.check().map_err(RecordError::Damaged)?;
-                self.groups = bodies.groups();
+                let groups = bodies.groups();
+                self.groups = groups.iter().map(|g| g.1).collect();
+                self.group_of = groups.into_iter().enumerate().map(|(k, g)| (g.0, k)).collect();
                 self.open = vec![None; self.groups.len()];
                 // A second list would make the frames so far mean something else.
                 if self.bodies.replace(bodies).is_some() {
@@ -306,7 +323,7 @@ impl Index {
             wire::EVENTS if data.len <= MAX_TEXT => self.events.push((Time(time.cast_signed()), data)),
             wire::END => self.end = Some(read_json(scan, data, "the end record")?),
             _ => {
-                if let Some(group) = self.groups.iter().position(|g| g.0 == *topic) {
+                if let Some(&group) = self.group_of.get(topic) {
                     self.poses(scan, group, data)?;
                 }
             }
@@ -315,9 +332,17 @@ impl Index {
     }
 
     /// Keeps the place of a pose message, once its length is what it must be.
-    fn poses<R: Read + Seek>(&mut self, scan: &mut Scan<R>, group: usize, data: Place) -> Result<(), RecordError> {
-        let rows = self.groups[group].1;
-        let head = scan.read(Place { at: data.at, len: data.len.min(wire::POSES_HEAD as u64) }, wire::POSES_HEAD as u64)?;
+    fn poses<R: Read + Seek>(
+        &mut self,
+        scan: &mut Scan<R>,
+        group: usize,
+        data: Place,
+    ) -> Result<(), RecordError> {
+        let rows = self.groups[group];
+        let head = scan.read(
+            Place { at: data.at, len: data.len.min(wire::POSES_HEAD as u64) },
+            wire::POSES_HEAD as u64,
+        )?;
         let Some((step, hash, count)) = head.as_deref().and_then(wire::poses_head) else {
             return Err(bad("a pose message"));
         };
@@ -378,7 +403,11 @@ fn read_small<R: Read + Seek>(scan: &mut Scan<R>, data: Place, most: u64) -> Res
     scan.read(data, most)?.ok_or_else(|| bad("the length of a message"))
 }
 
-fn read_json<T: DeserializeOwned, R: Read + Seek>(scan: &mut Scan<R>, data: Place, what: &str) -> Result<T, RecordError> {
+fn read_json<T: DeserializeOwned, R: Read + Seek>(
+    scan: &mut Scan<R>,
+    data: Place,
+    what: &str,
+) -> Result<T, RecordError> {
     let bytes = read_small(scan, data, MAX_TEXT)?;
     serde_json::from_slice(&bytes).map_err(|e| RecordError::Damaged(format!("{what}: {e}")))
 }

@@ -79,7 +79,9 @@ fn find(model: &Model, path: &str) -> Result<(String, usize, What), Diagnostic> 
     let Some(p) = parts.iter().position(|p| p.name == part) else {
         let message = format!("`{body}` has no part `{part}` to record");
         let near: Vec<String> = parts.iter().map(|p| format!("{body}/{}", p.name)).collect();
-        return Err(Diagnostic::error("unknown-topic", message).suggest(path, near.iter().map(String::as_str)));
+        return Err(
+            Diagnostic::error("unknown-topic", message).suggest(path, near.iter().map(String::as_str))
+        );
     };
     let range = parts[p].layout.channels.iter().find(|c| c.name == RANGE_CHANNEL && !c.command && c.len > 0);
     let what = range.map_or(What::Numbers(p), |c| What::Rays(p, c.len > 1));
@@ -98,7 +100,12 @@ impl RosTopics {
         let tf = if robots { Some(sink.channel("/tf", "cdr", TRANSFORMS)?) } else { None };
         for (topic, slot, what) in wanted.0 {
             let channel = sink.channel(&topic, "cdr", what.schema())?;
-            topics.push(Topic { channel, slot, frame: model.paths[slot].trim_start_matches('/').to_owned(), what });
+            topics.push(Topic {
+                channel,
+                slot,
+                frame: model.paths[slot].trim_start_matches('/').to_owned(),
+                what,
+            });
         }
         Ok(RosTopics { topics, tf, cdr: Cdr::default() })
     }
@@ -107,9 +114,9 @@ impl RosTopics {
     pub(crate) fn cost(&self, model: &Model) -> u64 {
         let of = |t: &Topic| match t.what {
             What::Odometry => 2 * message_cost(800),
-            What::Rays(p, _) | What::Numbers(p) => {
-                message_cost(256 + 8 * model.types[model.type_of[t.slot] as usize].parts[p].layout.reading_width())
-            }
+            What::Rays(p, _) | What::Numbers(p) => message_cost(
+                256 + 8 * model.types[model.type_of[t.slot] as usize].parts[p].layout.reading_width(),
+            ),
         };
         self.topics.iter().map(of).sum()
     }
@@ -163,7 +170,8 @@ fn rays(cdr: &mut Cdr, now: Time, frame: &str, part: &PartModel, readings: &[f64
             *range = f64::INFINITY;
         }
     }
-    let limits = part.layout.channels.iter().find(|c| c.name == RANGE_CHANNEL).map_or((0.0, 0.0), |c| (c.min, c.max));
+    let limits =
+        part.layout.channels.iter().find(|c| c.name == RANGE_CHANNEL).map_or((0.0, 0.0), |c| (c.min, c.max));
     if many {
         cdr.scan(now, frame, ray_angles(part, ranges.len()), limits, &ranges);
     } else {

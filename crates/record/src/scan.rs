@@ -152,13 +152,16 @@ impl<R: Read + Seek> Scan<R> {
         let mut head = [0; HEAD as usize];
         self.fill(&mut head)?;
         let channel = u16::from_le_bytes([head[0], head[1]]);
-        let time = u64::from_le_bytes([head[6], head[7], head[8], head[9], head[10], head[11], head[12], head[13]]);
+        let time =
+            u64::from_le_bytes([head[6], head[7], head[8], head[9], head[10], head[11], head[12], head[13]]);
         Ok(Some(Record::Message { channel, time, data: Place { at: body.at + HEAD, len: body.len - HEAD } }))
     }
 
     fn attachment(&mut self, body: Place) -> std::io::Result<Option<Record>> {
         // Names are short; the data is read by whoever wants it.
-        let Some(bytes) = self.read(Place { at: body.at, len: body.len.min(4096) }, 4096)? else { return Ok(None) };
+        let Some(bytes) = self.read(Place { at: body.at, len: body.len.min(4096) }, 4096)? else {
+            return Ok(None);
+        };
         let mut fields = Fields(&bytes);
         let attachment = || {
             fields.skip(16)?;

@@ -47,7 +47,12 @@ impl<W: Write + Seek> Sink<W> {
     }
 
     /// Adds a channel with a schema of its own.
-    pub(crate) fn channel(&mut self, topic: &str, encoding: &str, schema: Schema<'_>) -> Result<u16, mcap::McapError> {
+    pub(crate) fn channel(
+        &mut self,
+        topic: &str,
+        encoding: &str,
+        schema: Schema<'_>,
+    ) -> Result<u16, mcap::McapError> {
         let id = self.writer.add_schema(schema.name, schema.encoding, schema.text.as_bytes())?;
         // Both are repeated in the summary.
         self.cost += 2 * (64 + schema.name.len() + schema.encoding.len() + schema.text.len()) as u64;
@@ -56,7 +61,12 @@ impl<W: Write + Seek> Sink<W> {
         self.writer.add_channel(id, topic, encoding, &BTreeMap::new())
     }
 
-    pub(crate) fn attach(&mut self, name: &str, media_type: &str, data: &[u8]) -> Result<(), mcap::McapError> {
+    pub(crate) fn attach(
+        &mut self,
+        name: &str,
+        media_type: &str,
+        data: &[u8],
+    ) -> Result<(), mcap::McapError> {
         self.cost += (data.len() + 2 * (128 + name.len() + media_type.len())) as u64;
         self.writer.attach(&Attachment {
             log_time: 0,
@@ -67,7 +77,11 @@ impl<W: Write + Seek> Sink<W> {
         })
     }
 
-    pub(crate) fn metadata(&mut self, name: &str, metadata: BTreeMap<String, String>) -> Result<(), mcap::McapError> {
+    pub(crate) fn metadata(
+        &mut self,
+        name: &str,
+        metadata: BTreeMap<String, String>,
+    ) -> Result<(), mcap::McapError> {
         self.cost += metadata.iter().map(|(k, v)| 8 + k.len() + v.len()).sum::<usize>() as u64 + 128;
         self.writer.write_metadata(&mcap::records::Metadata { name: name.to_owned(), metadata })
     }

@@ -60,10 +60,18 @@ struct Run {
 }
 
 /// Kinds of contacts: the word in the recording, the words in the legend, the colour.
-const KINDS: [(&str, &str, &str); 3] =
-    [("robot", "with a robot", "#dc2626"), ("wall", "with a wall", "#d97706"), ("obstacle", "with an obstacle", "#7c3aed")];
+const KINDS: [(&str, &str, &str); 3] = [
+    ("robot", "with a robot", "#dc2626"),
+    ("wall", "with a wall", "#d97706"),
+    ("obstacle", "with an obstacle", "#7c3aed"),
+];
 
 impl Run {
+    /// Whether starts are drawn: in a crowd they would only add to it.
+    fn has_starts(&self) -> bool {
+        self.bodies.len() <= MAX_STARTS
+    }
+
     fn read(recording: &Recording) -> Result<Run, RecordError> {
         let mut run = Run { bodies: Vec::new(), contacts: Default::default(), more: 0 };
         if let Some(last) = recording.len().checked_sub(1) {
@@ -125,7 +133,7 @@ fn draw(recording: &Recording, run: &Run) -> String {
     let ink = Ink::new(bodies);
     let mut out = String::new();
     view.open(&mut out, &title(recording));
-    symbols(&mut out, bodies, &view);
+    symbols(&mut out, run, bodies, &view);
     view.floor(&mut out);
     let _ = writeln!(out, r#"<g clip-path="url(#floor)">"#);
     tracks(&mut out, bodies, &view);
@@ -153,9 +161,11 @@ fn reach(shape: &Shape) -> f64 {
 }
 
 /// One symbol per type, heading to the right; small ones are enlarged until they can be seen.
-fn symbols(out: &mut String, bodies: &Bodies, view: &View) {
+fn symbols(out: &mut String, run: &Run, bodies: &Bodies, view: &View) {
     out.push_str("<defs>\n");
-    for (t, ty) in bodies.types.iter().enumerate() {
+    let drawn: BTreeSet<usize> = run.bodies.iter().map(|b| b.ty).collect();
+    for t in drawn {
+        let ty = &bodies.types[t];
         let size = reach(&ty.outline).max(1e-9);
         let scale = view.scale * (2.2 / (size * view.scale)).max(1.0);
         let line = (0.16 * size * scale).clamp(0.6, 2.0);
@@ -166,13 +176,15 @@ fn symbols(out: &mut String, bodies: &Bodies, view: &View) {
         } else {
             out.push_str(r#"<path d=""#);
             for (k, c) in ty.outline.corners.iter().enumerate() {
-                let _ = write!(out, "{}{:.2} {:.2}", if k == 0 { "M" } else { "L" }, c[0] * scale, -c[1] * scale);
+                let _ =
+                    write!(out, "{}{:.2} {:.2}", if k == 0 { "M" } else { "L" }, c[0] * scale, -c[1] * scale);
             }
             out.push_str(r#"z"/>"#);
             ty.outline.corners.iter().map(|c| c[0]).fold(0.0, f64::max)
         };
         if ty.kind == "robot" {
-            let _ = write!(out, r#"<path d="M0 0H{:.2}" stroke-linecap="round" fill="none"/>"#, front * scale);
+            let _ =
+                write!(out, r#"<path d="M0 0H{:.2}" stroke-linecap="round" fill="none"/>"#, front * scale);
         }
         out.push_str("</g>\n");
     }
@@ -247,7 +259,11 @@ fn trails(out: &mut String, run: &Run, bodies: &Bodies, view: &View, ink: &Ink) 
     for (piece, opacity) in FADE.iter().enumerate() {
         for (colour, pieces) in paths.iter().enumerate().filter(|(_, p)| !p[piece].is_empty()) {
             let (colour, opacity) = (ink.colour(colour), opacity * strength);
-            let _ = writeln!(out, r#"<path d="{}" stroke="{colour}" stroke-opacity="{opacity:.2}"/>"#, pieces[piece]);
+            let _ = writeln!(
+                out,
+                r#"<path d="{}" stroke="{colour}" stroke-opacity="{opacity:.2}"/>"#,
+                pieces[piece]
+            );
         }
     }
     out.push_str("</g>\n");
@@ -259,11 +275,14 @@ fn poses(out: &mut String, run: &Run, bodies: &Bodies, ink: &Ink, view: &View) {
         if pose.iter().all(|v| v.is_finite()) {
             let (x, y) = view.px([f64::from(pose[0]), f64::from(pose[1])]);
             let turn = -f64::from(pose[2]).to_degrees();
-            let _ = writeln!(out, r##"<use href="#b{ty}" transform="translate({x:.1} {y:.1})rotate({turn:.0})"{style}/>"##);
+            let _ = writeln!(
+                out,
+                r##"<use href="#b{ty}" transform="translate({x:.1} {y:.1})rotate({turn:.0})"{style}/>"##
+            );
         }
     };
     let moved = |b: &Drawn| b.start[..2] != b.end[..2];
-    if run.bodies.len() <= MAX_STARTS {
+    if run.has_starts() {
         out.push_str("<g fill=\"none\" stroke-opacity=\".55\">\n");
         for (k, body) in run.bodies.iter().enumerate().filter(|(_, b)| moved(b)) {
             place(out, body.ty, body.start, &format!(r#" stroke="{}""#, ink.of(k, body.ty)));
@@ -271,7 +290,10 @@ fn poses(out: &mut String, run: &Run, bodies: &Bodies, ink: &Ink, view: &View) {
         out.push_str("</g>\n");
     }
     for (k, body) in run.bodies.iter().enumerate() {
-        let style = match bodies.types[body.ty].kind.as_str() {
+        let ty = &bodies.types[body.ty];
+        let style = match ty.kind.as_str() {
+            // A white line needs room to be seen; without, it would only make the body smaller.
+            "robot" if reach(&ty.outline) * view.scale < 3.0 => format!(r#" fill="{}""#, ink.of(k, body.ty)),
             "robot" => format!(r##" fill="{}" stroke="#fff""##, ink.of(k, body.ty)),
             _ => r##" fill="#cbd5e1" stroke="#475569""##.to_owned(),
         };
@@ -282,7 +304,8 @@ fn poses(out: &mut String, run: &Run, bodies: &Bodies, ink: &Ink, view: &View) {
 /// Contacts as dots; many at one place are one.
 fn marks(out: &mut String, run: &Run, view: &View) {
     for ((points, _), (_, _, colour)) in run.contacts.iter().zip(KINDS) {
-        let cells: BTreeSet<(i32, i32)> = points.iter().map(|p| view.tenths(*p)).map(|(x, y)| (x / 12, y / 12)).collect();
+        let cells: BTreeSet<(i32, i32)> =
+            points.iter().map(|p| view.tenths(*p)).map(|(x, y)| (x / 12, y / 12)).collect();
         if cells.is_empty() {
             continue;
         }
@@ -325,13 +348,20 @@ fn words(out: &mut String, recording: &Recording, run: &Run, view: &View, ink: &
     let mut entries: Vec<(String, String)> = Vec::new();
     for (t, ty) in bodies.types.iter().enumerate().filter(|(_, t)| t.kind == "robot").take(5) {
         let (r, c) = (ink.of_type(t), escape(&ty.name));
-        entries.push((format!(r#"<circle r="5" cx="5" fill="{r}"/>"#), format!("{c} × {}", grouped(ty.count))));
+        entries
+            .push((format!(r#"<circle r="5" cx="5" fill="{r}"/>"#), format!("{c} × {}", grouped(ty.count))));
     }
     let hollow = r##"<circle r="4.5" cx="5" fill="none" stroke="#64748b" stroke-width="1.5"/>"##;
-    entries.push((hollow.to_owned(), "start".to_owned()));
+    if run.has_starts() {
+        entries.push((hollow.to_owned(), "start".to_owned()));
+    }
     for ((_, count), (_, text, colour)) in run.contacts.iter().zip(KINDS).filter(|(c, _)| c.1 > 0) {
         // When some were only counted, nobody knows of which kind they were.
-        let text = if run.more > 0 { format!("contact {text}") } else { format!("{} {text}", one(*count, "contact")) };
+        let text = if run.more > 0 {
+            format!("contact {text}")
+        } else {
+            format!("{} {text}", one(*count, "contact"))
+        };
         entries.push((format!(r#"<circle r="3" cx="5" fill="{colour}"/>"#), text));
     }
     view.legend(out, &entries);

@@ -91,9 +91,11 @@ pub(crate) fn poses_head(bytes: &[u8]) -> Option<(u64, u64, u32)> {
 /// The rows of a pose message.
 pub(crate) fn pose_rows(bytes: &[u8]) -> impl Iterator<Item = [f32; 3]> {
     let number = |row: &[u8], k: usize| f32::from_le_bytes([row[k], row[k + 1], row[k + 2], row[k + 3]]);
-    bytes.get(POSES_HEAD..).unwrap_or(&[]).chunks_exact(POSES_ROW).map(move |row| {
-        [number(row, 0), number(row, 4), number(row, 8)]
-    })
+    bytes
+        .get(POSES_HEAD..)
+        .unwrap_or(&[])
+        .chunks_exact(POSES_ROW)
+        .map(move |row| [number(row, 0), number(row, 4), number(row, 8)])
 }
 
 /// A hash message.

@@ -6,7 +6,13 @@ use common::{Disk, Run, Setup, open, record};
 use swarmyard_record::{Recording, fuzz_open};
 
 fn busy() -> Setup {
-    Setup { robots: 5, spin: 0.0, speed: 1.0, topics: vec!["/robots/r1", "/robots/r1/rays"], ..Setup::default() }
+    Setup {
+        robots: 5,
+        spin: 0.0,
+        speed: 1.0,
+        topics: vec!["/robots/r1", "/robots/r1/rays"],
+        ..Setup::default()
+    }
 }
 
 #[test]
@@ -106,4 +112,29 @@ fn a_disk_that_is_full_from_the_start_is_an_error() {
 fn what_is_not_a_recording_says_so() {
     let error = Recording::from_bytes(b"hello".to_vec()).err().unwrap();
     assert_eq!(error.to_string(), "this is not a Swarmyard recording: it is not an MCAP file");
+}
+
+#[test]
+fn a_newer_format_is_named() {
+    let (mut bytes, ..) = record(&Setup::default(), 3);
+    let at = bytes.windows(10).position(|w| w == b"\"format\":1").unwrap();
+    bytes[at + 9] = b'9';
+    let error = Recording::from_bytes(bytes).err().unwrap();
+    assert_eq!(error.to_string(), "the recording has format `9`, this build reads up to `1`");
+}
+
+#[test]
+fn a_journal_larger_than_the_budget_ends_the_recording_properly() {
+    let disk = Disk::new(usize::MAX);
+    let mut run = Run::new(&Setup { budget: 65_536.0, ..Setup::default() }, disk.clone());
+    for k in 0..2000 {
+        run.command("/robots/r1", 1e-9 * f64::from(k), 0.0);
+        run.steps(1);
+    }
+    let summary = run.finish();
+    assert!(summary.stopped.as_ref().is_some_and(|why| why.contains("budget of 65536 bytes")), "{summary:?}");
+    let recording = open(disk.contents());
+    assert!(recording.damage().is_none() && disk.contents().len() < 66_600, "{}", disk.contents().len());
+    assert_eq!(recording.end().unwrap().stopped, summary.stopped);
+    assert!(recording.journal().all().len() > 100);
 }

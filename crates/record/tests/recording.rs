@@ -84,7 +84,16 @@ fn contacts_are_recorded_with_paths() {
 
 #[test]
 fn too_many_contacts_are_counted() {
-    let setup = Setup { robots: 900, spacing: 0.5, speed: 2.0, spin: 0.0, mixed: true, furnished: false, rate_hz: 1.0, ..Setup::default() };
+    let setup = Setup {
+        robots: 900,
+        spacing: 0.5,
+        speed: 2.0,
+        spin: 0.0,
+        mixed: true,
+        furnished: false,
+        rate_hz: 1.0,
+        ..Setup::default()
+    };
     let (bytes, ..) = record(&setup, 25);
     let recording = open(bytes);
     let (mut single, mut counted) = (0, 0);
@@ -140,7 +149,10 @@ fn a_long_run_stays_within_its_budget_and_covers_all_of_it() {
     let recording = open(bytes);
     let steps: Vec<u64> = recording.hashes().iter().map(|m| m.step).collect();
     assert_eq!(steps.last(), Some(&6000));
-    assert!(steps.windows(2).all(|w| w[1] - w[0] <= 2 * summary.thinned), "no gap is larger than the thinned interval");
+    assert!(
+        steps.windows(2).all(|w| w[1] - w[0] <= 2 * summary.thinned),
+        "no gap is larger than the thinned interval"
+    );
     assert_eq!(recording.end().unwrap().step, 6000);
 }
 

@@ -53,7 +53,9 @@ impl World {
             World::Swarm12 | World::Swarm12Disc => {
                 "rays = 12\nrange = 2\n[type.bot.controller]\nclass = \"expand-swarm\"\nbase = 0.2\n"
             }
-            World::Prox24 => "rays = 24\nstart = 0.085\nrange = 0.1\n[type.bot.controller]\nclass = \"diffusion\"\n",
+            World::Prox24 => {
+                "rays = 24\nstart = 0.085\nrange = 0.1\n[type.bot.controller]\nclass = \"diffusion\"\n"
+            }
             World::Laser180 => {
                 "rays = 180\nspread = \"180deg\"\nrange = 8\n[type.bot.controller]\nclass = \"wander\"\nbase = 0.2\nclearance = 0.5\nsway = 0\n"
             }
@@ -82,7 +84,8 @@ impl World {
         let mut text = self.without_robots(half);
         for (k, p) in self.poses(robots).enumerate() {
             let (name, x, y, h) = (k + 1, p.at.x, p.at.y, p.heading);
-            let _ = write!(text, "[[robot]]\nname = \"r{name}\"\ntype = \"bot\"\nat = [{x:?}, {y:?}, {h:?}]\n");
+            let _ =
+                write!(text, "[[robot]]\nname = \"r{name}\"\ntype = \"bot\"\nat = [{x:?}, {y:?}, {h:?}]\n");
         }
         text
     }

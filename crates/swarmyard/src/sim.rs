@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    Compiled, Frame, Grouping, InputKind, Journal, Model, Pool, Scratch, SnapshotError, State, Step, compile, full_hash,
-    restore, snapshot, step, step_hash,
+    Compiled, Frame, Grouping, InputKind, Journal, Model, Pool, Scratch, SnapshotError, State, Step, compile,
+    full_hash, restore, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{Detail, Registry};

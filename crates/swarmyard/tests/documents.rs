@@ -35,7 +35,8 @@ fn every_sheet_has_a_summary_an_example_and_documented_parameters() {
         for param in &sheet.params {
             assert!(!param.summary.is_empty(), "{}.{}", sheet.class, param.name);
         }
-        let part = !matches!(sheet.kind, swarmyard::part_api::Kind::Structure | swarmyard::part_api::Kind::Layout);
+        let part =
+            !matches!(sheet.kind, swarmyard::part_api::Kind::Structure | swarmyard::part_api::Kind::Layout);
         assert!(!part || !sheet.levels.is_empty(), "{} has no level of detail", sheet.class);
     }
     assert_eq!(formats::check_examples(&standard_registry()), Vec::<String>::new());

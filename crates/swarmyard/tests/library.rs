@@ -45,7 +45,9 @@ fn a_room_is_measured_as_shapely_measures_it() {
         (180.0, 4.0),
         (270.0, 2.5),
     ] {
-        let eye = format!("[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrange = 20\nmount = [0, 0, \"{degrees}deg\"]");
+        let eye = format!(
+            "[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrange = 20\nmount = [0, 0, \"{degrees}deg\"]"
+        );
         let mut sim = room(&eye);
         sim.step().unwrap();
         let range = sim.channel("/robots/r1/eye", "range").unwrap()[0];
@@ -92,7 +94,8 @@ fn a_command_that_is_not_a_number_halts_that_robot_and_is_reported_once() {
 
 #[test]
 fn quantum_and_detail_change_while_running_and_replay_from_the_journal() {
-    let parts = format!("{}slip = 0.1\n[type.t.controller]\nclass = \"cruise\"\nleft = 0.2\nright = 0.21", DRIVE);
+    let parts =
+        format!("{}slip = 0.1\n[type.t.controller]\nclass = \"cruise\"\nleft = 0.2\nright = 0.21", DRIVE);
     let mut sim = room(&parts);
     let mut hashes = Vec::new();
     for k in 0..20 {

@@ -1,18 +1,22 @@
 //! Colours of bodies.
 
 use crate::bodies::Bodies;
+use std::collections::BTreeMap;
 
 /// Up to this many robots each has a colour of its own.
 const OWN_COLOURS: usize = 60;
 
 /// Colours that can be told apart on white, also by most colour-blind people when few are used.
 const PALETTE: [&str; 12] = [
-    "#2563eb", "#e11d48", "#059669", "#d97706", "#7c3aed", "#0891b2", "#db2777", "#65a30d", "#ea580c", "#4f46e5",
-    "#0d9488", "#9333ea",
+    "#2563eb", "#e11d48", "#059669", "#d97706", "#7c3aed", "#0891b2", "#db2777", "#65a30d", "#ea580c",
+    "#4f46e5", "#0d9488", "#9333ea",
 ];
 
 /// Colours of types for crowds: calm ones first.
 const CROWD: [&str; 6] = ["#2563eb", "#e8590c", "#0d9488", "#9333ea", "#ca8a04", "#be185d"];
+
+/// Colour of the trails of what is not a robot.
+const OBSTACLE: &str = "#64748b";
 
 /// Which colour each body has.
 pub(super) struct Ink {
@@ -25,26 +29,34 @@ impl Ink {
     pub(super) fn new(bodies: &Bodies) -> Ink {
         let mut ink = Ink { colours: Vec::new(), types: Vec::new() };
         let few = bodies.robots() <= OWN_COLOURS;
+        // Colours are shared, or a world with a million obstacles would need as many.
+        let mut known: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         let mut crowd = 0;
         for ty in &bodies.types {
-            let first = ink.colours.len();
-            match ty.colour.as_deref().filter(|c| is_colour(c)) {
-                Some(given) => ink.shades(given),
-                None if ty.kind != "robot" => ink.colours.push("#64748b".to_owned()),
-                None if few => ink.colours.extend(PALETTE.map(str::to_owned)),
+            let name = match ty.colour.as_deref().filter(|c| is_colour(c)) {
+                Some(given) => given,
+                None if ty.kind != "robot" => OBSTACLE,
+                None if few => "palette",
                 None => {
-                    ink.shades(CROWD[crowd % CROWD.len()]);
                     crowd += 1;
+                    CROWD[(crowd - 1) % CROWD.len()]
                 }
-            }
-            ink.types.push((first, ink.colours.len() - first));
+            };
+            let place = *known.entry(name).or_insert_with(|| {
+                let first = ink.colours.len();
+                match name {
+                    "palette" => ink.colours.extend(PALETTE.map(str::to_owned)),
+                    colour => ink.colours.extend([
+                        colour.to_owned(),
+                        mixed(colour, 255, 0.28),
+                        mixed(colour, 0, 0.22),
+                    ]),
+                }
+                (first, ink.colours.len() - first)
+            });
+            ink.types.push(place);
         }
         ink
-    }
-
-    /// The colour, a lighter and a darker one.
-    fn shades(&mut self, colour: &str) {
-        self.colours.extend([colour.to_owned(), mixed(colour, 255, 0.28), mixed(colour, 0, 0.22)]);
     }
 
     /// Number of colours.
@@ -106,7 +118,9 @@ mod tests {
     #[test]
     fn only_plain_colours_are_taken() {
         assert!(is_colour("#c2410c"));
-        assert!(!is_colour("red") && !is_colour("#12345") && !is_colour("\"/><x") && !is_colour("#1234\u{e9}"));
+        assert!(
+            !is_colour("red") && !is_colour("#12345") && !is_colour("\"/><x") && !is_colour("#1234\u{e9}")
+        );
     }
 
     #[test]

@@ -49,7 +49,10 @@ impl View {
     /// A point on the page.
     pub(super) fn px(&self, p: [f64; 2]) -> (f64, f64) {
         let left = (self.width - self.floor[0]) / 2.0;
-        let at = (left + (p[0] - self.min[0]) * self.scale, TOP + (self.min[1] + self.size[1] - p[1]) * self.scale);
+        let at = (
+            left + (p[0] - self.min[0]) * self.scale,
+            TOP + (self.min[1] + self.size[1] - p[1]) * self.scale,
+        );
         // Far outside is as good as very far outside.
         (at.0.clamp(-1e5, 1e5), at.1.clamp(-1e5, 1e5))
     }
@@ -93,7 +96,9 @@ impl View {
         let lines = |k: usize| {
             let first = (self.min[k] / step).ceil();
             let count = (self.size[k] / step).floor().clamp(0.0, 100.0) as usize;
-            (0..=count).map(move |n| (first + n as f64) * step).filter(move |v| *v <= self.min[k] + self.size[k])
+            (0..=count)
+                .map(move |n| (first + n as f64) * step)
+                .filter(move |v| *v <= self.min[k] + self.size[k])
         };
         let mut d = String::new();
         for v in lines(0) {
@@ -116,7 +121,10 @@ impl View {
 
     pub(super) fn heading(&self, out: &mut String, title: &str, line: &str) {
         let x = (self.width - self.floor[0].max(640.0)) / 2.0;
-        let _ = writeln!(out, r##"<text x="{x:.0}" y="46" font-size="24" font-weight="600" fill="#0f172a">{title}</text>"##);
+        let _ = writeln!(
+            out,
+            r##"<text x="{x:.0}" y="46" font-size="24" font-weight="600" fill="#0f172a">{title}</text>"##
+        );
         let _ = writeln!(out, r##"<text x="{x:.0}" y="72" font-size="14" fill="#64748b">{line}</text>"##);
     }
 
@@ -130,7 +138,8 @@ impl View {
             r##"<path d="M{x:.1} {:.1}v8M{x:.1} {y:.1}h{w:.1}m0 -4v8" stroke="#334155" stroke-width="1.6" fill="none"/>"##,
             y - 4.0
         );
-        let text = if metres >= 1000.0 { format!("{} km", metres / 1000.0) } else { format!("{} m", short(metres)) };
+        let text =
+            if metres >= 1000.0 { format!("{} km", metres / 1000.0) } else { format!("{} m", short(metres)) };
         let _ = writeln!(
             out,
             r##"<text x="{:.1}" y="{:.1}" font-size="13" fill="#334155" text-anchor="middle">{text}</text>"##,
@@ -171,7 +180,12 @@ pub(super) fn path(d: &mut String, line: &[(i32, i32)]) {
     for (k, p) in rest.iter().enumerate() {
         let (dx, dy) = (p.0 - at.0, p.1 - at.1);
         // A minus separates numbers as well as a blank does.
-        let _ = write!(d, "{}{dx}{}{dy}", if k > 0 && dx >= 0 { " " } else { "" }, if dy >= 0 { " " } else { "" });
+        let _ = write!(
+            d,
+            "{}{dx}{}{dy}",
+            if k > 0 && dx >= 0 { " " } else { "" },
+            if dy >= 0 { " " } else { "" }
+        );
         at = p;
     }
 }
@@ -199,9 +213,9 @@ fn short(value: f64) -> String {
 type Area = ([f64; 2], [f64; 2]);
 
 fn bounding(points: impl Iterator<Item = [f64; 2]>) -> Option<Area> {
-    points.filter(|p| p.iter().all(|v| v.is_finite())).fold(None, |area, p| {
-        Some(area.map_or((p, p), |area| joined(area, (p, p))))
-    })
+    points
+        .filter(|p| p.iter().all(|v| v.is_finite()))
+        .fold(None, |area, p| Some(area.map_or((p, p), |area| joined(area, (p, p)))))
 }
 
 fn joined(a: Area, b: Area) -> Area {
@@ -230,7 +244,8 @@ mod tests {
 
     #[test]
     fn nice_lengths_are_one_two_or_five() {
-        for (value, expected) in [(1.0, 1.0), (0.7, 0.5), (0.034, 0.02), (49.0, 20.0), (5.1, 5.0), (0.1, 0.1)] {
+        for (value, expected) in [(1.0, 1.0), (0.7, 0.5), (0.034, 0.02), (49.0, 20.0), (5.1, 5.0), (0.1, 0.1)]
+        {
             assert!((nice(value) / expected - 1.0).abs() < 1e-9, "{value} gives {}", nice(value));
         }
         assert_eq!((nice(f64::NAN), nice(0.0)), (1.0, 1.0));

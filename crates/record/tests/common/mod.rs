@@ -7,8 +7,8 @@ use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Rot2, Sources, Twist2, Vec2};
 use swarmyard_engine::{Compiled, InputKind, Journal, Pool, Scratch, Step, compile, step};
 use swarmyard_part_api::{
-    ActRows, ActView, Actuator, Built, Channel, Class, Kind, Layout, Param, Registry, Segment, SenseRows, Sensor, Sheet,
-    TypeLayout, World,
+    ActRows, ActView, Actuator, Built, Channel, Class, Kind, Layout, Param, Registry, Segment, SenseRows,
+    Sensor, Sheet, TypeLayout, World,
 };
 use swarmyard_record::{Header, Recorder, Recording, Summary};
 use swarmyard_scene::{Node, Params, Scene, Value};
@@ -35,7 +35,8 @@ impl Actuator for Drive {
             let command = rows.commands.row(row);
             let (speed, spin) = (self.speed + command[0], self.spin + command[1]);
             let pose = view.bodies.pose[slot];
-            rows.segments[row] = Segment::arc(0.0, pose, Rot2::new(pose.heading), Twist2::new(speed, 0.0, spin));
+            rows.segments[row] =
+                Segment::arc(0.0, pose, Rot2::new(pose.heading), Twist2::new(speed, 0.0, spin));
             rows.out.row(row)[0] = speed;
         }
     }
@@ -79,7 +80,8 @@ fn rays(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
 fn registry() -> Registry {
     let mut registry = Registry::new();
     let number = |name| Param::number(name, Unit::None, "For tests.").within(-100.0, 100.0).or_num(0.0);
-    let sheet = Sheet::new("test-drive", Kind::Actuator, "For tests.").param(number("speed")).param(number("spin"));
+    let sheet =
+        Sheet::new("test-drive", Kind::Actuator, "For tests.").param(number("speed")).param(number("spin"));
     registry.add(Class { sheet, build: Some(drive) });
     let sheet = Sheet::new("test-rays", Kind::Sensor, "For tests.").param(number("count"));
     registry.add(Class { sheet, build: Some(rays) });
@@ -134,10 +136,13 @@ fn points(all: &[(f64, f64)]) -> Value {
 
 fn robot_type(name: &str, setup: &Setup, shape: Params) -> Arc<Node> {
     let mut ty = Node::new(name, "type").with(shape);
-    let motion = Params::default().with("speed", Value::Num(setup.speed)).with("spin", Value::Num(setup.spin));
+    let motion =
+        Params::default().with("speed", Value::Num(setup.speed)).with("spin", Value::Num(setup.spin));
     ty.children.push(Node::new("drive", "test-drive").with(motion));
     for (part, count) in [("rays", RAYS.2), ("nose", 1)] {
-        ty.children.push(Node::new(part, "test-rays").with(Params::default().with("count", Value::Num(count as f64))));
+        ty.children.push(
+            Node::new(part, "test-rays").with(Params::default().with("count", Value::Num(count as f64))),
+        );
     }
     Arc::new(ty)
 }
@@ -166,14 +171,17 @@ pub fn world(setup: &Setup) -> Compiled {
     let mut world = Node::new("world", "world").with(world);
     let mut obstacles = Vec::new();
     if setup.furnished {
-        let wall = Params::default().with("points", points(&[(-half, half - 0.8), (-half + 1.5, half - 0.8)]));
+        let wall =
+            Params::default().with("points", points(&[(-half, half - 0.8), (-half + 1.5, half - 0.8)]));
         world.children.push(group("walls", vec![Node::new("north", "wall").with(wall)]));
         let middle = points(&[(-half + 0.5, -half + 0.4), (0.0, -half + 0.4), (half - 0.5, -half + 1.0)]);
         let track = Params::default().with("points", middle).with("width", Value::Num(0.1));
         world.children.push(group("tracks", vec![Node::new("line", "track").with(track)]));
-        let mut block = Node::new("block", "obstacle").with(Params::default().with("size", Value::Nums(vec![0.6, 0.3])));
+        let mut block =
+            Node::new("block", "obstacle").with(Params::default().with("size", Value::Nums(vec![0.6, 0.3])));
         block.pose = Pose2::new(half - 0.6, half - 0.6, 0.6);
-        let mut pillar = Node::new("pillar", "obstacle").with(Params::default().with("radius", Value::Num(0.2)));
+        let mut pillar =
+            Node::new("pillar", "obstacle").with(Params::default().with("radius", Value::Num(0.2)));
         pillar.pose = Pose2::new(-half + 0.5, half - 0.4, 0.0);
         obstacles.extend([block, pillar]);
     }
@@ -185,7 +193,8 @@ pub fn world(setup: &Setup) -> Compiled {
         .with("rate", Value::Num(setup.rate_hz))
         .with("budget", Value::Num(setup.budget))
         .with("topics", Value::Texts(topics));
-    let mut root = Node::new("", "").with(Params::default().with("title", Value::Text("A small yard".into())));
+    let mut root =
+        Node::new("", "").with(Params::default().with("title", Value::Text("A small yard".into())));
     root.children = vec![
         Node::new("run", "run").with(run),
         world,
@@ -194,7 +203,8 @@ pub fn world(setup: &Setup) -> Compiled {
         Node::new("record", "record").with(record),
     ];
     let mut sources = Sources::default();
-    sources.add("yard.toml", format!("# a scenario with {} robots\ninclude = [\"parts.toml\"]\n", setup.robots));
+    sources
+        .add("yard.toml", format!("# a scenario with {} robots\ninclude = [\"parts.toml\"]\n", setup.robots));
     sources.add("parts.toml", "# parts\n");
     match compile(&Scene { root, sources }, &registry()) {
         Ok(compiled) => compiled,
@@ -219,7 +229,14 @@ impl<W: std::io::Write + std::io::Seek> Run<W> {
         let mut recorder = Recorder::to(out, &header, &world.model).unwrap();
         recorder.start(&world.model, &world.state);
         let pool = Pool::new(1).unwrap();
-        Run { world, journal: Journal::default(), recorder, hashes: Vec::new(), scratch: Scratch::default(), pool }
+        Run {
+            world,
+            journal: Journal::default(),
+            recorder,
+            hashes: Vec::new(),
+            scratch: Scratch::default(),
+            pool,
+        }
     }
 
     /// Gives robot `path` a command for its drive, at the current stop.

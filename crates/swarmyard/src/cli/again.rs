@@ -4,8 +4,18 @@ use super::fail::Failure;
 use std::path::Path;
 use swarmyard::base::hash::NUMERICS_VERSION;
 use swarmyard::formats::Loader;
-use swarmyard::record::{Recording, SourceText};
+use swarmyard::record::{Header, Recording, SourceText};
 use swarmyard::{Options, Sim, standard_registry};
+
+/// The header of a recording of this run.
+///
+/// Overrides stand in the header by themselves; their little texts, which follow those of the files,
+/// are for error messages only.
+pub(crate) fn header(sim: &Sim, scenario: &str, overrides: &[(String, String)]) -> Header {
+    let mut header = Header::of(sim.model(), scenario, overrides);
+    header.sources.truncate(header.sources.len().saturating_sub(overrides.len()));
+    header
+}
 
 /// Opens a recording; its name is added to whatever is wrong with it.
 pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
@@ -27,7 +37,10 @@ pub(crate) fn rebuild(recording: &Recording, threads: usize) -> Result<Sim, Fail
 pub(crate) fn other_build(recording: &Recording) -> Option<String> {
     let header = recording.header();
     (header.numerics != NUMERICS_VERSION).then(|| {
-        format!("it was made by build `{}`; the numbers of this one are version {NUMERICS_VERSION}", header.build)
+        format!(
+            "it was made by build `{}`; the numbers of this one are version {NUMERICS_VERSION}",
+            header.build
+        )
     })
 }
 

@@ -3,8 +3,9 @@
 //! Contacts and hashing are on. Time is the processor time of the whole process, so a machine that
 //! does other things as well gives the same answer.
 
+use super::again;
 use super::fail::{Exit, Failure};
-use super::out::Out;
+use super::out::{Out, bytes, count};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 use swarmyard::bench::World;
-use swarmyard::record::{Header, Recorder};
+use swarmyard::record::Recorder;
 use swarmyard::{Options, Sim};
 
 /// Steps before anything is measured: buffers grow to their size.
@@ -66,7 +67,11 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
     };
     if args.scenario {
         let text = world.placed_scenario(args.robots as usize);
-        out.answer("bench-scenario", json!({ "world": name, "robots": args.robots, "scenario": text }), &text)?;
+        out.answer(
+            "bench-scenario",
+            json!({ "world": name, "robots": args.robots, "scenario": text }),
+            &text,
+        )?;
         return Ok(Exit::Ok);
     }
     let result = measure(world, args)?;
@@ -101,7 +106,7 @@ impl Bench {
         let mut recorder = None;
         if args.record {
             let path = std::env::temp_dir().join(format!("swarmyard-bench-{}.mcap", std::process::id()));
-            let mut tape = Recorder::create(&path, &Header::of(sim.model(), "bench", &[]), sim.model())?;
+            let mut tape = Recorder::create(&path, &again::header(&sim, "bench", &[]), sim.model())?;
             tape.start(sim.model(), sim.state());
             recorder = Some((tape, path));
         }
@@ -185,16 +190,30 @@ impl Measured {
     }
 
     fn text(&self, name: &str, args: &BenchArgs) -> String {
-        let mut text = format!("{name}, {} robots, {} thread(s)\n", args.robots, args.threads);
+        let mut text = format!(
+            "{name}, {}, {}\n",
+            count(args.robots as usize, "robot"),
+            count(args.threads.into(), "thread")
+        );
         let rate = self.cpu_rate(args);
-        let _ = writeln!(text, "  steps timed     {} of {} in all, {:.2} processor seconds", self.steps, self.total_steps, self.cpu_s);
-        let _ = writeln!(text, "  speed           {} robot-steps per processor second, {:.0} ns each", grouped(rate), 1e9 / rate);
+        let _ = writeln!(
+            text,
+            "  steps timed     {} of {} in all, {:.2} processor seconds",
+            self.steps, self.total_steps, self.cpu_s
+        );
+        let _ = writeln!(
+            text,
+            "  speed           {} robot-steps per processor second, {:.0} ns each",
+            grouped(rate),
+            1e9 / rate
+        );
         let _ = writeln!(text, "  on the clock    {} robot-steps per second", grouped(self.wall_rate(args)));
-        let memory = self.bytes_per_robot.map_or_else(|| "unknown here".into(), |b| format!("{b:.0} bytes per robot"));
+        let memory =
+            self.bytes_per_robot.map_or_else(|| "unknown here".into(), |b| format!("{b:.0} bytes per robot"));
         let _ = writeln!(text, "  memory          {memory}");
         let _ = writeln!(text, "  loading         {:.3} s", self.load_s);
-        if let Some(bytes) = self.recorded_bytes {
-            let _ = writeln!(text, "  recording       {}", super::out::bytes(bytes));
+        if let Some(size) = self.recorded_bytes {
+            let _ = writeln!(text, "  recording       {}", bytes(size));
         }
         let _ = writeln!(text, "  contacts        {}", self.contacts);
         let _ = writeln!(text, "  hash            {:016x} after {} steps", self.hash, self.total_steps);
@@ -250,7 +269,8 @@ fn table(out: &Out) -> Result<Exit, Failure> {
 }
 
 fn child(world: &str, robots: u32, threads: u16) -> Result<Value, Failure> {
-    let failed = |why: String| Failure::new(Exit::Failed, "bench", format!("cannot measure `{world}`: {why}"));
+    let failed =
+        |why: String| Failure::new(Exit::Failed, "bench", format!("cannot measure `{world}`: {why}"));
     let program = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
     let (robots, threads) = (robots.to_string(), threads.to_string());
     let args = ["bench", world, "--robots", &robots, "--threads", &threads, "--json"];

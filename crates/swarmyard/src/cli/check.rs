@@ -11,7 +11,9 @@ use swarmyard::Sim;
 
 /// Arguments of `check`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard check arena.toml\n  swarmyard check worlds/*.toml --json\n  swarmyard check arena.toml --set run.contact=impulse")]
+#[command(
+    before_help = "Examples:\n  swarmyard check arena.toml\n  swarmyard check worlds/*.toml --json\n  swarmyard check arena.toml --set run.contact=impulse"
+)]
 pub(crate) struct CheckArgs {
     /// Scenario files
     #[arg(required = true, value_name = "FILE")]

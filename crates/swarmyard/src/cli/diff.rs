@@ -7,7 +7,7 @@
 
 use super::again;
 use super::fail::{Exit, Failure};
-use super::out::Out;
+use super::out::{Out, seconds};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -21,7 +21,9 @@ const SHOWN: usize = 6;
 
 /// Arguments of `diff`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard diff a.mcap b.mcap             exit 0 when they hold the same run, 6 when not\n  swarmyard diff a.mcap b.mcap --json")]
+#[command(
+    before_help = "Examples:\n  swarmyard diff a.mcap b.mcap             exit 0 when they hold the same run, 6 when not\n  swarmyard diff a.mcap b.mcap --json"
+)]
 pub(crate) struct DiffArgs {
     /// One recording
     a: PathBuf,
@@ -36,7 +38,11 @@ pub(crate) fn diff(args: &DiffArgs, out: &Out) -> Result<Exit, Failure> {
     let same = found.hash.is_none() && found.visible.is_none() && found.lengths.is_none();
     if same {
         let mut text: String = found.notes.iter().map(|n| format!("note: {n}\n")).collect();
-        text += &format!("the recordings hold the same run: {} frames, {} ticks\n", a.len(), again::last_step(&a));
+        text += &format!(
+            "the recordings hold the same run: {} frames, {} ticks\n",
+            a.len(),
+            again::last_step(&a)
+        );
         out.answer("diff", json!({ "same": true, "notes": found.notes }), &text)?;
         return Ok(Exit::Ok);
     }
@@ -118,7 +124,7 @@ fn compare(a: &Sim, b: &Sim) -> Option<Exact> {
         fields,
         bodies,
     };
-    let clock = numbers("time", &[a.now().seconds()], &[b.now().seconds()]);
+    let clock = numbers("time", &[seconds(a.now())], &[seconds(b.now())]);
     if !clock.is_empty() {
         return Some(exact("/run", clock, 0));
     }
@@ -185,7 +191,10 @@ fn rows(sim: &Sim, slot: usize) -> impl Iterator<Item = (String, &[f64])> {
             } else {
                 (&numbers.readings, part.layout.reading_width())
             };
-            Some((format!("channel {}.{}", part.name, c.name), column.get(row * width + first..)?.get(..len)?))
+            Some((
+                format!("channel {}.{}", part.name, c.name),
+                column.get(row * width + first..)?.get(..len)?,
+            ))
         });
         let width = part.layout.state.len();
         let own = numbers.state.get(row * width..(row + 1) * width).unwrap_or(&[]);
@@ -220,7 +229,8 @@ fn numbers(name: &str, a: &[f64], b: &[f64]) -> Vec<Field> {
     if a.len() != b.len() {
         return vec![Field { name: format!("{name} (length)"), a: a.len() as f64, b: b.len() as f64 }];
     }
-    let indexed = |k: usize| if a.len() > 1 || name.contains(' ') { format!("{name}[{k}]") } else { name.to_owned() };
+    let indexed =
+        |k: usize| if a.len() > 1 || name.contains(' ') { format!("{name}[{k}]") } else { name.to_owned() };
     let differ = |x: f64, y: f64| x != y && !(x.is_nan() && y.is_nan());
     let all = a.iter().zip(b).enumerate().filter(|(_, (x, y))| differ(**x, **y));
     all.map(|(k, (x, y))| Field { name: indexed(k), a: *x, b: *y }).collect()
@@ -236,7 +246,9 @@ fn to_text(found: &Difference, exact: &Result<Option<Exact>, String>) -> String 
         lines.extend(found.notes.iter().map(|n| format!("note: {n}")));
         lines.push(format!("the runs part at {} (tick {}): `{}`", e.time, e.tick, e.path));
         let width = e.fields.iter().take(SHOWN).map(|f| f.name.len()).max().unwrap_or(0);
-        lines.extend(e.fields.iter().take(SHOWN).map(|f| format!("  {:width$}  {:?} | {:?}", f.name, f.a, f.b)));
+        lines.extend(
+            e.fields.iter().take(SHOWN).map(|f| format!("  {:width$}  {:?} | {:?}", f.name, f.a, f.b)),
+        );
         if e.fields.len() > SHOWN {
             lines.push(format!("  and {} more fields", e.fields.len() - SHOWN));
         }
@@ -263,7 +275,7 @@ fn to_json(found: &Difference, exact: &Result<Option<Exact>, String>) -> Value {
     let field = |f: &Field| json!({ "field": f.name, "a": f.a, "b": f.b });
     let first = exact.as_ref().ok().and_then(Option::as_ref).map(|e| {
         json!({
-            "tick": e.tick, "time_s": e.time.seconds(), "path": e.path, "bodies": e.bodies,
+            "tick": e.tick, "time_s": seconds(e.time), "path": e.path, "bodies": e.bodies,
             "field": e.fields.first().map(|f| f.name.as_str()),
             "a": e.fields.first().map(|f| f.a), "b": e.fields.first().map(|f| f.b),
             "fields": e.fields.iter().map(field).collect::<Vec<_>>(),
@@ -271,7 +283,7 @@ fn to_json(found: &Difference, exact: &Result<Option<Exact>, String>) -> Value {
     });
     let visible = found.visible.as_ref().map(|v| {
         json!({
-            "tick": v.step, "time_s": v.time.seconds(), "path": v.body, "field": v.field,
+            "tick": v.step, "time_s": seconds(v.time), "path": v.body, "field": v.field,
             "a": v.values.0, "b": v.values.1,
         })
     });

@@ -10,7 +10,9 @@ use swarmyard::record::{Recording, to_csv, to_svg};
 
 /// Arguments of `export`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard export arena.mcap --to svg -o arena.svg     a picture of the whole run\n  swarmyard export arena.mcap --to csv > arena.csv      every recorded pose")]
+#[command(
+    before_help = "Examples:\n  swarmyard export arena.mcap --to svg -o arena.svg     a picture of the whole run\n  swarmyard export arena.mcap --to csv > arena.csv      every recorded pose"
+)]
 pub(crate) struct ExportArgs {
     /// The recording
     recording: PathBuf,

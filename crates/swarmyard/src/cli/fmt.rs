@@ -9,7 +9,9 @@ use swarmyard::formats;
 
 /// Arguments of `fmt`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard fmt arena.toml          write it back, formatted\n  swarmyard fmt --check *.toml      change nothing; exit 1 when a file would change")]
+#[command(
+    before_help = "Examples:\n  swarmyard fmt arena.toml          write it back, formatted\n  swarmyard fmt --check *.toml      change nothing; exit 1 when a file would change"
+)]
 pub(crate) struct FmtArgs {
     /// Scenario files
     #[arg(required = true, value_name = "FILE")]
@@ -30,7 +32,10 @@ pub(crate) fn fmt(args: &FmtArgs, out: &Out) -> Result<Exit, Failure> {
             Ok(changed) => {
                 changes += usize::from(changed);
                 if changed && !out.json {
-                    out.say(&format!("{name}: {}", if args.check { "would be changed" } else { "formatted" }));
+                    out.say(&format!(
+                        "{name}: {}",
+                        if args.check { "would be changed" } else { "formatted" }
+                    ));
                 }
                 results.push(json!({ "file": name, "changed": changed, "problems": [] }));
             }

@@ -3,8 +3,8 @@
 use super::fail::Failure;
 use clap::Args;
 use std::path::Path;
-use swarmyard::base::units::Unit;
 use swarmyard::base::Time;
+use swarmyard::base::units::Unit;
 use swarmyard::part_api::BodyKind;
 use swarmyard::{Options, Sim};
 
@@ -63,10 +63,12 @@ impl Until {
     /// Reads `60s`, `2min` or `tick:600`.
     pub(crate) fn parse(text: &str) -> Result<Until, String> {
         if let Some(ticks) = text.strip_prefix("tick:") {
-            let ticks = ticks.parse().map_err(|_| "write a whole number of ticks, such as tick:600".to_owned())?;
+            let ticks =
+                ticks.parse().map_err(|_| "write a whole number of ticks, such as tick:600".to_owned())?;
             return Ok(Until::Tick(ticks));
         }
-        let seconds = Unit::Second.parse(text).map_err(|e| format!("{e}; or write ticks, such as tick:600"))?;
+        let seconds =
+            Unit::Second.parse(text).map_err(|e| format!("{e}; or write ticks, such as tick:600"))?;
         // The end of time is 292 years away.
         if !(0.0..=9.0e9).contains(&seconds) {
             return Err(format!("a run cannot last `{text}`"));

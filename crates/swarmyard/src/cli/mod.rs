@@ -121,7 +121,12 @@ fn usage(e: &clap::Error) -> ExitCode {
     let text = e.render().to_string();
     let message = text.lines().next().unwrap_or("wrong use of the command").trim_start_matches("error: ");
     let mut failure = Failure::new(Exit::Usage, "usage", message);
-    let rest: Vec<&str> = text.lines().skip(1).map(str::trim).filter(|l| !l.is_empty()).collect();
+    let rest: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with("Usage:") && !l.starts_with("For more information"))
+        .collect();
     if !rest.is_empty() {
         failure = failure.help(rest.join("; "));
     }

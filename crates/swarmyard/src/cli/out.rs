@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
-use swarmyard::base::{Diagnostic, Sources};
+use swarmyard::base::{Diagnostic, Sources, Time};
 
 /// How the person (or program) wants to be answered.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,10 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Writes a whole file piece by piece; answers its size. Until it is complete the old one stays.
-pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<u64, Failure> {
+pub(crate) fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
     let failed = |e: std::io::Error| Failure::file("write", path, &e);
     // A link stays a link; a device is written to, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -103,6 +106,11 @@ pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<()
     written
 }
 
+/// A moment in seconds, as near as a number can be; `0.1 s` is 0.1 and not a neighbour of it.
+pub(crate) fn seconds(t: Time) -> f64 {
+    t.0 as f64 / 1e9
+}
+
 /// Bytes as people say them.
 pub(crate) fn bytes(n: u64) -> String {
     match n {
@@ -121,5 +129,9 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 /// A word as a shell takes it: quoted when it has to be.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }

@@ -3,7 +3,7 @@
 use super::again;
 use super::fail::{Exit, Failure};
 use super::load::Until;
-use super::out::{Out, count};
+use super::out::{Out, count, seconds};
 use super::progress::Progress;
 use clap::Args;
 use serde_json::{Value, json};
@@ -15,7 +15,9 @@ use swarmyard::record::Recording;
 
 /// Arguments of `replay`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard replay arena.mcap               run it again, print its hash\n  swarmyard replay arena.mcap --verify      and compare every recorded hash; exit 6 when one differs")]
+#[command(
+    before_help = "Examples:\n  swarmyard replay arena.mcap               run it again, print its hash\n  swarmyard replay arena.mcap --verify      and compare every recorded hash; exit 6 when one differs"
+)]
 pub(crate) struct ReplayArgs {
     /// The recording
     recording: PathBuf,
@@ -40,7 +42,9 @@ struct Mismatch {
 /// Replays a recording.
 pub(crate) fn replay(args: &ReplayArgs, out: &Out) -> Result<Exit, Failure> {
     let recording = again::open(&args.recording)?;
-    for why in [again::other_build(&recording), recording.damage().map(|d| format!("the file is not whole: {d}"))] {
+    for why in
+        [again::other_build(&recording), recording.damage().map(|d| format!("the file is not whole: {d}"))]
+    {
         if let Some(why) = why {
             out.say(&format!("warning: {why}"));
         }
@@ -49,16 +53,23 @@ pub(crate) fn replay(args: &ReplayArgs, out: &Out) -> Result<Exit, Failure> {
     let (checked, mismatch) = play(&mut sim, &recording, args.verify)?;
     let hash = format!("{:016x}", sim.hash());
     let value = json!({
-        "recording": args.recording, "ticks": sim.state().stops, "time_s": sim.now().seconds(), "hash": hash,
+        "recording": args.recording, "ticks": sim.state().stops, "time_s": seconds(sim.now()), "hash": hash,
         "verified": args.verify.then_some(mismatch.is_none()), "hashes": checked,
         "mismatch": mismatch.as_ref().map(Mismatch::json),
     });
     let text = match &mismatch {
         Some(m) => m.text(),
         None => {
-            let mut text = format!("replayed {} to {}\n  hash  {hash}\n", count(sim.state().stops as usize, "tick"), sim.now());
+            let mut text = format!(
+                "replayed {} to {}\n  hash  {hash}\n",
+                count(sim.state().stops as usize, "tick"),
+                sim.now()
+            );
             if args.verify {
-                text += &format!("verified: {} all the same\n", count(checked, "recorded hash").replace("hashs", "hashes are"));
+                text += &format!(
+                    "verified: {} all the same\n",
+                    count(checked, "recorded hash").replace("hashs", "hashes are")
+                );
             }
             text
         }
@@ -77,7 +88,8 @@ fn play(sim: &mut Sim, recording: &Recording, verify: bool) -> Result<(usize, Op
         let step = sim.state().stops;
         if let Some(mark) = marks.next_if(|m| m.step == step).filter(|_| verify) {
             if mark.hash != hash || mark.time != sim.now() {
-                let found = Mismatch { step, time: mark.time, recorded: mark.hash, now: hash, equal: checked };
+                let found =
+                    Mismatch { step, time: mark.time, recorded: mark.hash, now: hash, equal: checked };
                 progress.clear();
                 return Ok((checked, Some(found)));
             }
@@ -109,7 +121,7 @@ impl Mismatch {
 
     fn json(&self) -> Value {
         json!({
-            "tick": self.step, "time_s": self.time.seconds(), "equal_before": self.equal,
+            "tick": self.step, "time_s": seconds(self.time), "equal_before": self.equal,
             "recorded": format!("{:016x}", self.recorded), "replayed": format!("{:016x}", self.now),
         })
     }

@@ -12,7 +12,9 @@ use swarmyard::{formats, standard_registry};
 
 /// Arguments of `describe`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard describe                the list of all classes\n  swarmyard describe diff-drive     one class: parameters, channels, example\n  swarmyard describe --manual       the reference manual, as Markdown")]
+#[command(
+    before_help = "Examples:\n  swarmyard describe                the list of all classes\n  swarmyard describe diff-drive     one class: parameters, channels, example\n  swarmyard describe --manual       the reference manual, as Markdown"
+)]
 pub(crate) struct DescribeArgs {
     /// The class to explain; all are listed when left out
     class: Option<String>,
@@ -32,7 +34,10 @@ pub(crate) fn describe(args: &DescribeArgs, out: &Out) -> Result<Exit, Failure> 
     let (sheets, text): (Vec<&Sheet>, String) = match &args.class {
         None => {
             let list = formats::describe_list(&registry);
-            (registry.sheets().collect(), format!("{list}\n`swarmyard describe CLASS` explains one of them.\n"))
+            (
+                registry.sheets().collect(),
+                format!("{list}\n`swarmyard describe CLASS` explains one of them.\n"),
+            )
         }
         Some(name) => {
             let sheet = registry.sheet(name).ok_or_else(|| {
@@ -42,7 +47,11 @@ pub(crate) fn describe(args: &DescribeArgs, out: &Out) -> Result<Exit, Failure> 
             (vec![sheet], formats::describe(sheet))
         }
     };
-    out.answer("describe", json!({ "classes": sheets.into_iter().map(sheet_json).collect::<Vec<_>>() }), &text)?;
+    out.answer(
+        "describe",
+        json!({ "classes": sheets.into_iter().map(sheet_json).collect::<Vec<_>>() }),
+        &text,
+    )?;
     Ok(Exit::Ok)
 }
 
@@ -105,14 +114,20 @@ pub(crate) fn schema(out: &Out) -> Result<Exit, Failure> {
 
 /// Arguments of `completions`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard completions bash > ~/.local/share/bash-completion/completions/swarmyard\n  swarmyard completions zsh > ~/.zfunc/_swarmyard\n  swarmyard completions fish > ~/.config/fish/completions/swarmyard.fish")]
+#[command(
+    before_help = "Examples:\n  swarmyard completions bash > ~/.local/share/bash-completion/completions/swarmyard\n  swarmyard completions zsh > ~/.zfunc/_swarmyard\n  swarmyard completions fish > ~/.config/fish/completions/swarmyard.fish"
+)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
 /// Prints a completion script.
-pub(crate) fn completions(args: &CompletionsArgs, command: &mut clap::Command, out: &Out) -> Result<Exit, Failure> {
+pub(crate) fn completions(
+    args: &CompletionsArgs,
+    command: &mut clap::Command,
+    out: &Out,
+) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "swarmyard", &mut script);
     let script = String::from_utf8_lossy(&script);

@@ -2,7 +2,7 @@
 
 use crate::cli::fail::Failure;
 use crate::cli::load::Until;
-use crate::cli::out::marked;
+use crate::cli::out::{marked, seconds};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -53,10 +53,10 @@ impl Events {
         self.write(json!({
             "kind": "heartbeat",
             "tick": tick,
-            "time_s": now.seconds(),
+            "time_s": seconds(now),
             "wall_s": wall_s,
             "ticks_per_s": (tick - last_tick) as f64 / passed,
-            "rtf": (now.seconds() - last_now.seconds()) / passed,
+            "rtf": (seconds(now) - seconds(last_now)) / passed,
             "eta_s": (share > 0.0).then(|| wall_s / share * (1.0 - share)),
             "contacts": sim.state().accounts.contacts,
         }))?;
@@ -67,7 +67,7 @@ impl Events {
     pub(super) fn end(&mut self, sim: &Sim) -> Result<(), Failure> {
         let hash = format!("{:016x}", sim.hash());
         self.write(
-            json!({ "kind": "end", "tick": sim.state().stops, "time_s": sim.now().seconds(), "hash": hash }),
+            json!({ "kind": "end", "tick": sim.state().stops, "time_s": seconds(sim.now()), "hash": hash }),
         )?;
         self.flush()
     }
@@ -90,7 +90,7 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
         RunEvent::Contact(c) => json!({
             "kind": "contact",
             // Within the step, not at its end.
-            "time_s": before.seconds() + c.time_s,
+            "time_s": seconds(before) + c.time_s,
             "a": path(c.a),
             "b": path(c.b),
             "with": c.kind.word(),
@@ -112,7 +112,7 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
     };
     line["tick"] = json!(frame.stops);
     if line.get("time_s").is_none() {
-        line["time_s"] = json!(frame.now.seconds());
+        line["time_s"] = json!(seconds(frame.now));
     }
     line
 }

@@ -10,7 +10,7 @@ mod tape;
 
 use super::fail::{Exit, Failure, waiting};
 use super::load::{self, Seed, SetArgs, Until};
-use super::out::{Out, marked};
+use super::out::{self, Out, marked};
 use super::progress::Progress;
 use clap::Args;
 use events::Events;
@@ -176,7 +176,9 @@ impl Drive<'_> {
         if self.stop.requested() {
             return Some(Ending::Signal);
         }
-        self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit).then_some(Ending::WallLimit)
+        self.limit
+            .is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit)
+            .then_some(Ending::WallLimit)
     }
 
     /// Waits until the clock has caught up with the simulated time; a signal ends the wait.
@@ -210,10 +212,10 @@ impl Sinks {
         let hash = format!("{:016x}", frame.hash);
         let mut stdout = std::io::stdout().lock();
         if self.json {
-            let line = json!({ "tick": frame.stops, "time_s": frame.now.seconds(), "hash": hash });
+            let line = json!({ "tick": frame.stops, "time_s": out::seconds(frame.now), "hash": hash });
             writeln!(stdout, "{}", marked("hash", line))?;
         } else {
-            writeln!(stdout, "{} {} {hash}", frame.stops, frame.now.seconds())?;
+            writeln!(stdout, "{} {} {hash}", frame.stops, out::seconds(frame.now))?;
         }
         Ok(())
     }

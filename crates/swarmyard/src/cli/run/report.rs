@@ -4,7 +4,7 @@ use super::tape::{Kept, Tape};
 use super::{Ending, RunArgs};
 use crate::cli::fail::{Exit, Failure, problem_json};
 use crate::cli::load::{self, Until};
-use crate::cli::out::{Out, bytes, count, shell_word};
+use crate::cli::out::{Out, bytes, count, seconds, shell_word};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -33,7 +33,11 @@ pub(super) fn head(args: &RunArgs, sim: &Sim, until: Until, tape: &Tape, out: &O
         return Ok(());
     }
     let mut text = String::new();
-    let _ = writeln!(text, "{}", if model.title.is_empty() { args.file.display().to_string() } else { model.title.clone() });
+    let _ = writeln!(
+        text,
+        "{}",
+        if model.title.is_empty() { args.file.display().to_string() } else { model.title.clone() }
+    );
     let robots = model.robots();
     let _ = writeln!(text, "  robots      {robots} of {}", count(load::robot_types(sim), "type"));
     let _ = writeln!(text, "  seed        {}", model.run.seed);
@@ -105,13 +109,15 @@ impl Ended<'_> {
 
     /// Simulated seconds per second.
     fn rtf(&self) -> f64 {
-        self.sim.now().seconds() / self.wall.as_secs_f64().max(1e-9)
+        seconds(self.sim.now()) / self.wall.as_secs_f64().max(1e-9)
     }
 
     /// The command that gives the same hash again.
     fn reproduce(&self) -> String {
         let mut words = vec!["swarmyard run".to_owned(), shell_word(&self.args.file.display().to_string())];
-        words.extend(self.args.set.set.iter().map(|(k, v)| format!("--set {}", shell_word(&format!("{k}={v}")))));
+        words.extend(
+            self.args.set.set.iter().map(|(k, v)| format!("--set {}", shell_word(&format!("{k}={v}")))),
+        );
         words.push(format!("--seed {}", self.sim.model().run.seed));
         let until = match (self.ending, self.args.until) {
             (Ending::Finished, None) => None,
@@ -145,7 +151,8 @@ impl Ended<'_> {
         let _ = writeln!(text, "  wall time   {wall:.3} s, {} x real time", three_digits(self.rtf()));
         let _ = writeln!(text, "  contacts    {}", state.accounts.contacts);
         if state.accounts.impact_limits > 0 {
-            let _ = writeln!(text, "  impacts     {} times over a body's limit", state.accounts.impact_limits);
+            let _ =
+                writeln!(text, "  impacts     {} times over a body's limit", state.accounts.impact_limits);
         }
         let _ = writeln!(text, "  halted      {}", named(self.halted()));
         self.assertions_text(&mut text);
@@ -171,9 +178,18 @@ impl Ended<'_> {
 
     fn recording_text(&self, text: &mut String) {
         if let Some((path, summary)) = &self.kept.file {
-            let thinned = if summary.thinned > 1 { format!(", thinned to every {}th", summary.thinned) } else { String::new() };
+            let thinned = if summary.thinned > 1 {
+                format!(", thinned to every {}th", summary.thinned)
+            } else {
+                String::new()
+            };
             let size = bytes(summary.bytes);
-            let _ = writeln!(text, "  recording   {}, {} frames, {size}{thinned}", path.display(), summary.frames);
+            let _ = writeln!(
+                text,
+                "  recording   {}, {} frames, {size}{thinned}",
+                path.display(),
+                summary.frames
+            );
         }
         if let Some(trouble) = &self.kept.trouble {
             let _ = writeln!(text, "  NOT WHOLE   the recording stopped, the run did not: {trouble}");
@@ -185,14 +201,14 @@ impl Ended<'_> {
 
     fn json(&self, exit: Exit) -> Value {
         let (model, state) = (self.sim.model(), self.sim.state());
-        let recording = self.kept.file.as_ref().map(|(path, s)| {
-            json!({ "path": path, "bytes": s.bytes, "frames": s.frames, "thinned": s.thinned })
-        });
+        let recording = self.kept.file.as_ref().map(
+            |(path, s)| json!({ "path": path, "bytes": s.bytes, "frames": s.frames, "thinned": s.thinned }),
+        );
         let asserts = self.assertions().map(|(a, v)| {
             let failed = v.first_failure.filter(|_| a.holds == Holds::Always);
             json!({
                 "name": a.name, "condition": a.text, "holds": word(a.holds), "met": a.met(v),
-                "asked": v.asked, "held": v.held, "first_failure_s": failed.map(|t| t.seconds()),
+                "asked": v.asked, "held": v.held, "first_failure_s": failed.map(seconds),
             })
         });
         let warnings = self.sim.warnings().0.iter();
@@ -204,7 +220,7 @@ impl Ended<'_> {
                 Ending::WallLimit => "wall-limit",
             },
             "exit": exit as u8,
-            "ticks": state.stops, "time_s": self.sim.now().seconds(),
+            "ticks": state.stops, "time_s": seconds(self.sim.now()),
             "wall_s": self.wall.as_secs_f64(), "rtf": self.rtf(),
             "contacts": state.accounts.contacts, "impact_limits": state.accounts.impact_limits,
             "halted": self.halted().collect::<Vec<_>>(),

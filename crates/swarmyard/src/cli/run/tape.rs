@@ -3,12 +3,13 @@
 //! A recording that cannot be written never ends the run; the report says what became of it.
 
 use super::RunArgs;
+use crate::cli::again;
 use crate::cli::fail::Failure;
 use crate::cli::out::{Out, write_file};
 use std::path::{Path, PathBuf};
 use swarmyard::Sim;
 use swarmyard::engine::Frame;
-use swarmyard::record::{Header, RecordError, Recorder, Recording, Summary, to_svg};
+use swarmyard::record::{RecordError, Recorder, Recording, Summary, to_svg};
 
 /// What is recorded, if anything is.
 pub(super) struct Tape {
@@ -39,13 +40,15 @@ impl Tape {
         let path = match &args.record {
             Some(path) => path.clone(),
             None if temporary => std::env::temp_dir().join(format!("swarmyard-{}.mcap", std::process::id())),
-            None => Path::new(args.file.file_stem().unwrap_or(args.file.as_os_str())).with_added_extension("mcap"),
+            None => {
+                Path::new(args.file.file_stem().unwrap_or(args.file.as_os_str())).with_added_extension("mcap")
+            }
         };
         let mut tape = Tape { recorder: None, path, temporary, trouble: None };
         if args.no_record && !temporary {
             return Ok(tape);
         }
-        let header = Header::of(sim.model(), &args.file.display().to_string(), &args.overrides());
+        let header = again::header(sim, &args.file.display().to_string(), &args.overrides());
         match Recorder::create(&tape.path, &header, sim.model()) {
             Ok(mut recorder) => {
                 recorder.start(sim.model(), sim.state());

@@ -1,0 +1,114 @@
+//! `check`, `fmt`, `describe`, `schema`, `completions`, and wrong usage.
+
+use crate::yard::{DUEL, WAITING, Yard};
+
+#[test]
+fn a_good_file_is_one_line() {
+    let yard = Yard::with_duel("check-good");
+    yard.write("w.toml", WAITING);
+    let done = yard.run("check duel.toml w.toml").exits(0);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "duel.toml: ok, 2 robots of 1 type, 0 walls, 1 assertion, tier 1 (rerun-identical)",
+            "w.toml: ok, 1 robot of 1 type, 0 walls, 0 assertions, tier 2 (replay-identical)",
+        ]
+    );
+}
+
+#[test]
+fn every_problem_of_every_file_has_its_place() {
+    let yard = Yard::with_duel("check-bad");
+    yard.write("bad.toml", "format = 1\n[run]\nquantumm = \"1s\"\n[[robot]]\ntype = \"ghost\"\n");
+    yard.write("torn.toml", "format = \n");
+    let done = yard.run("check bad.toml torn.toml duel.toml missing.toml").exits(3);
+    for piece in [
+        "bad.toml:3:1: error[unknown-key]",
+        "bad.toml:5:8: error[",
+        "torn.toml:1:",
+        "missing.toml",
+        "did you mean `quantum`?",
+    ] {
+        assert!(done.err.contains(piece), "no `{piece}` in {}", done.err);
+    }
+    assert!(done.out.starts_with("duel.toml: ok"), "{}", done.out);
+}
+
+#[test]
+fn problems_as_json_have_all_fields() {
+    let yard = Yard::new("check-json");
+    yard.write("bad.toml", "format = 1\n[run]\nquantumm = \"1s\"\n");
+    let value = yard.run("check bad.toml --json").exits(3).json("swarmyard-check/1");
+    let problem = &value["files"][0]["problems"][0];
+    assert_eq!((problem["code"].as_str(), problem["file"].as_str()), (Some("unknown-key"), Some("bad.toml")));
+    assert_eq!((problem["line"].as_u64(), problem["column"].as_u64()), (Some(3), Some(1)));
+    assert!(problem["help"].is_string() && problem["message"].is_string() && problem.get("path").is_some());
+    let error = yard.run("run bad.toml --json").exits(3).json("swarmyard-error/1");
+    assert_eq!((error["code"].as_str(), error["line"].as_u64()), (Some("unknown-key"), Some(3)));
+    let error = yard.run("run nothing.toml --json").exits(3).json("swarmyard-error/1");
+    assert_eq!((error["code"].as_str(), error["file"].as_str()), (Some("no-file"), Some("nothing.toml")));
+}
+
+#[test]
+fn an_override_is_checked_like_the_file() {
+    let yard = Yard::with_duel("check-set");
+    let done = yard.run("check duel.toml --set run.sede=4").exits(3);
+    assert!(done.err.contains("sede") && done.err.contains("did you mean `seed`?"), "{}", done.err);
+    yard.run("check duel.toml --set nonsense").exits(2);
+}
+
+#[test]
+fn formatting_twice_is_formatting_once() {
+    let yard = Yard::new("fmt");
+    yard.write("a.toml", &DUEL.replace("seed = 3", "seed=3   # three"));
+    assert!(yard.run("fmt a.toml --check").exits(1).err.contains("a.toml: would be changed"));
+    yard.run("fmt a.toml").exits(0);
+    let once = yard.read("a.toml");
+    assert!(once.contains("seed = 3") && once.contains("# three"), "{once}");
+    yard.run("fmt a.toml").exits(0);
+    assert_eq!(yard.read("a.toml"), once);
+    yard.run("fmt a.toml --check").exits(0);
+    assert_eq!(yard.files(), ["a.toml"]);
+    yard.write("torn.toml", "x = [");
+    let value = yard.run("fmt torn.toml --json").exits(3).json("swarmyard-fmt/1");
+    assert_eq!(value["files"][0]["problems"][0]["line"], 1);
+    assert_eq!(yard.read("torn.toml"), "x = [");
+}
+
+#[test]
+fn classes_describe_themselves() {
+    let yard = Yard::new("describe");
+    assert!(yard.run("describe").exits(0).out.contains("diff-drive"));
+    assert!(yard.run("describe diff-drive").exits(0).out.contains("max_speed"));
+    assert!(yard.run("describe dif-drive").exits(2).err.contains("did you mean `diff-drive`?"));
+    let value = yard.run("describe range-rays --json").exits(0).json("swarmyard-describe/1");
+    assert_eq!(value["classes"][0]["class"], "range-rays");
+    assert!(yard.run("describe --manual").exits(0).out.starts_with("# "));
+    let schema: serde_json::Value = serde_json::from_str(&yard.run("schema").exits(0).out).unwrap();
+    assert!(schema["properties"]["robot"].is_object());
+    yard.run("schema --json").exits(0).json("swarmyard-schema/1");
+    assert!(yard.run("completions bash").exits(0).out.contains("swarmyard"));
+}
+
+#[test]
+fn wrong_usage_is_exit_2_with_a_suggestion() {
+    let yard = Yard::new("usage");
+    assert!(yard.run("chek x").exits(2).err.contains("check"));
+    let value = yard.run("run x --sed 3 --json").exits(2).json("swarmyard-error/1");
+    assert_eq!(value["code"], "usage");
+    yard.run("").exits(2);
+}
+
+#[test]
+fn help_begins_with_examples_and_ends_with_exit_codes() {
+    let yard = Yard::new("help");
+    let done = yard.run("--help").exits(0);
+    assert!(done.out.starts_with("Examples:") && done.out.contains("Exit codes:") && done.err.is_empty());
+    assert!(!done.out.contains('\u{1b}'));
+    for command in
+        ["run", "check", "describe", "fmt", "diff", "replay", "export", "bench", "init", "completions"]
+    {
+        assert!(yard.run(&format!("{command} --help")).exits(0).out.starts_with("Examples:"), "{command}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The command, from outside: what it prints, where, and with which exit code.
+
+mod bench;
+mod check;
+mod project;
+mod recordings;
+mod run;
+mod signals;
+mod yard;

@@ -1,0 +1,41 @@
+//! Ctrl-C: once in order, twice at once.
+
+use crate::yard::{Done, Yard};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+fn start(yard: &Yard, words: &str) -> Child {
+    let child = yard.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn an_interrupt_ends_the_run_in_order() {
+    for name in ["-INT", "-TERM"] {
+        let yard = Yard::with_duel(&format!("signal{name}"));
+        let child = start(&yard, "run duel.toml --rtf 1 --until 1h --json");
+        signal(&child, name);
+        let done = Done::from(child.wait_with_output().unwrap()).exits(130);
+        let value = done.json("swarmyard-run/1");
+        assert_eq!(value["ended"], "signal");
+        let replayed = yard.run("replay duel.mcap --verify --json").exits(0).json("swarmyard-replay/1");
+        assert_eq!((replayed["verified"].as_bool(), &replayed["hash"]), (Some(true), &value["hash"]));
+    }
+}
+
+#[test]
+fn a_second_interrupt_does_not_wait() {
+    let yard = Yard::with_duel("signal-twice");
+    // One quantum of an hour of simulated time in a crowd takes longer than anybody waits.
+    let child = start(&yard, "run duel.toml --no-record --until 1h --rtf 0.001");
+    signal(&child, "-INT");
+    // The first may already have ended it; then there is nobody left to signal.
+    let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+    Done::from(child.wait_with_output().unwrap()).exits(130);
+}
