@@ -27,10 +27,17 @@ pub struct Compiled {
 /// # Errors
 /// All problems found, not only the first.
 pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnostics> {
-    let mut c = Compiler { scene, registry, problems: Diagnostics::default(), surfaces: BTreeMap::new(), materials: Vec::new() };
+    let mut c = Compiler {
+        scene,
+        registry,
+        problems: Diagnostics::default(),
+        surfaces: BTreeMap::new(),
+        materials: Vec::new(),
+    };
     let run = c.run();
     c.read_surfaces();
-    let fixed = c.fixed();
+    let mut fixed = Fixed::default();
+    c.fixed(&mut fixed);
     let mut found = c.robots();
     found.extend(c.obstacles());
     let (model, poses) = c.assemble(run, fixed, found);
@@ -54,9 +61,12 @@ struct Found {
     ty: TypeModel,
     outline: Outline,
     heights: (f64, f64),
-    /// (path, pose), in the natural order of paths.
-    bodies: Vec<(Box<str>, Pose2)>,
+    /// In the natural order of paths.
+    bodies: Placed,
 }
+
+/// Paths and poses of bodies.
+type Placed = Vec<(Box<str>, Pose2)>;
 
 struct Compiler<'a> {
     scene: &'a Scene,
@@ -127,14 +137,13 @@ impl Compiler<'_> {
     }
 
     /// Border, walls and fixed polygonal obstacles as edges.
-    fn fixed(&mut self) -> Vec<FixedEdge> {
-        let mut edges = Vec::new();
+    fn fixed(&mut self, fixed: &mut Fixed) {
         let world = self.params(self.scene.find("/world"), "world", "/world");
         if let (Some(min), Some(max)) = (world.point_or_none("min"), world.point_or_none("max")) {
             let corners = [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)];
             let heights = (0.0, world.num_or_none("height").unwrap_or(1.0));
             let surface = self.surface(&world, "/world");
-            chain(&mut edges, "/world/border", &corners, true, BodyKind::Wall, heights, surface);
+            fixed.chain("/world/border", &corners, true, (BodyKind::Wall, heights, surface));
         }
         for node in self.scene.group("/world/walls") {
             let path = format!("/world/walls/{}", node.name);
@@ -142,20 +151,19 @@ impl Compiler<'_> {
             let surface = self.surface(&p, &path);
             let points = p.points_or_none("points").unwrap_or(&[]);
             let closed = p.bool_or_none("closed").unwrap_or(false);
-            chain(&mut edges, &path, points, closed, BodyKind::Wall, heights_of(&p), surface);
+            fixed.chain(&path, points, closed, (BodyKind::Wall, heights_of(&p), surface));
         }
         for node in self.scene.group("/obstacles").iter().filter(|n| is_fixed_polygon(n)) {
             let path = format!("/obstacles/{}", node.name);
             let p = self.params(Some(node), "obstacle", &path);
             let surface = self.surface(&p, &path);
             let corners: Vec<Vec2> = polygon_of(&p).iter().map(|c| node.pose.point(*c)).collect();
-            chain(&mut edges, &path, &corners, true, BodyKind::Obstacle, heights_of(&p), surface);
+            fixed.chain(&path, &corners, true, (BodyKind::Obstacle, heights_of(&p), surface));
         }
-        edges
     }
 
     fn robots(&mut self) -> Vec<Found> {
-        let mut by_type: BTreeMap<&str, (&Node, Vec<(Box<str>, Pose2)>)> = BTreeMap::new();
+        let mut by_type: BTreeMap<&str, (&Node, Placed)> = BTreeMap::new();
         for robot in self.scene.group("/robots") {
             let Some(proto) = robot.proto.as_deref() else {
                 let d = Diagnostic::error("missing-key", format!("robot `{}` has no type", robot.name)).at(robot.span);
@@ -276,9 +284,9 @@ impl Compiler<'_> {
     }
 
     /// Gives out slots and puts everything together.
-    fn assemble(&mut self, run: RunSettings, edges: Vec<FixedEdge>, found: Vec<Found>) -> (Model, Vec<Pose2>) {
+    fn assemble(&mut self, run: RunSettings, fixed: Fixed, found: Vec<Found>) -> (Model, Vec<Pose2>) {
         let n = found.iter().map(|f| f.bodies.len()).sum();
-        let mut model = self.empty_model(run, edges);
+        let mut model = self.empty_model(run, fixed);
         let mut poses = Vec::with_capacity(n);
         for Found { mut ty, outline, heights, bodies } in found {
             let outline = match model.outlines.iter().position(|o| *o == outline) {
@@ -318,7 +326,8 @@ impl Compiler<'_> {
         (model, poses)
     }
 
-    fn empty_model(&mut self, run: RunSettings, edges: Vec<FixedEdge>) -> Model {
+    fn empty_model(&mut self, run: RunSettings, mut fixed: Fixed) -> Model {
+        fixed.paths.sort();
         let world = self.params(self.scene.find("/world"), "world", "/world");
         let record = self.params(self.scene.find("/record"), "record", "/record");
         let bounds = world.point_or_none("min").zip(world.point_or_none("max"));
@@ -334,8 +343,9 @@ impl Compiler<'_> {
             bounds,
             outlines: Vec::new(),
             surfaces: self.materials.clone(),
-            fixed_outlines: edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
-            fixed: FixedIndex::new(edges),
+            fixed_outlines: fixed.edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
+            fixed: FixedIndex::new(fixed.edges),
+            fixed_paths: fixed.paths,
             tracks: self.tracks(),
             types: Vec::new(),
             paths: Vec::new(),
@@ -439,8 +449,8 @@ impl Compiler<'_> {
             for other in others {
                 let gap = crate::groups::gap_now(model, poses, slot, other, &mut work);
                 if gap.is_some_and(|gap| gap <= 0.0) {
-                    let what = model.path_of(other).unwrap_or("a wall or fixed obstacle");
-                    let what = format!("`{}` overlaps {what} at the start", model.paths[slot]);
+                    let what = model.path_of(other).unwrap_or("something fixed");
+                    let what = format!("`{}` overlaps `{what}` at the start", model.paths[slot]);
                     found.push(Diagnostic::error("overlap", what).on(&*model.paths[slot]));
                 }
             }
@@ -528,20 +538,29 @@ fn outline_of(p: &Params) -> Result<Outline, String> {
     }
 }
 
-/// Adds the edges along a chain of points.
-fn chain(
-    edges: &mut Vec<FixedEdge>,
-    path: &str,
-    points: &[Vec2],
-    closed: bool,
-    kind: BodyKind,
-    heights: (f64, f64),
-    surface: u32,
-) {
-    let n = points.len();
-    let owner = Uid::of_path(path);
-    for k in 0..if closed { n } else { n.saturating_sub(1) } {
-        let (a, b) = (points[k], points[(k + 1) % n]);
-        edges.push(FixedEdge { a, b, uid: Uid::of_path(&format!("{path}/{k}")), owner, kind, heights, surface });
+/// Everything that never moves.
+#[derive(Default)]
+struct Fixed {
+    edges: Vec<FixedEdge>,
+    paths: Vec<(Uid, String)>,
+}
+
+impl Fixed {
+    /// Adds the edges along a chain of points.
+    fn chain(
+        &mut self,
+        path: &str,
+        points: &[Vec2],
+        closed: bool,
+        (kind, heights, surface): (BodyKind, (f64, f64), u32),
+    ) {
+        let n = points.len();
+        let owner = Uid::of_path(path);
+        self.paths.push((owner, path.to_owned()));
+        for k in 0..if closed { n } else { n.saturating_sub(1) } {
+            let (a, b) = (points[k], points[(k + 1) % n]);
+            let uid = Uid::of_path(&format!("{path}/{k}"));
+            self.edges.push(FixedEdge { a, b, uid, owner, kind, heights, surface });
+        }
     }
 }

@@ -147,6 +147,8 @@ pub struct Model {
     pub fixed: FixedIndex,
     /// Outline of each fixed edge, in the world's frame.
     pub fixed_outlines: Vec<Outline>,
+    /// (uid, path) of each wall and fixed obstacle, sorted by uid.
+    pub fixed_paths: Vec<(Uid, String)>,
     /// Marks on the floor.
     pub tracks: Vec<Track>,
     /// Types; their slots are ascending and cover all bodies.
@@ -222,6 +224,10 @@ impl Model {
     /// The path of anything with a uid: a body, a wall or a fixed obstacle.
     #[must_use]
     pub fn path_of(&self, uid: Uid) -> Option<&str> {
-        self.slot_of(uid).map(|slot| &*self.paths[slot])
+        if let Some(slot) = self.slot_of(uid) {
+            return Some(&self.paths[slot]);
+        }
+        let k = self.fixed_paths.binary_search_by_key(&uid, |p| p.0).ok()?;
+        Some(&self.fixed_paths[k].1)
     }
 }

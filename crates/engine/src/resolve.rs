@@ -123,7 +123,7 @@ pub(crate) fn resolve(model: &Model, _state: &State, inputs: &Admitted, scratch:
         outcome.limits.extend(limits);
     }
     outcome.disturbed.sort_unstable_by_key(|d| d.0);
-    outcome.contacts.sort_by(|a, b| a.order().cmp(&b.order()));
+    outcome.contacts.sort_by_key(ContactEvent::order);
     outcome.limits.sort_unstable();
     scratch.events.extend(outcome.contacts.iter().map(|c| RunEvent::Contact(*c)));
     scratch.events.extend(outcome.limits.iter().map(|u| RunEvent::ImpactLimit(*u)));

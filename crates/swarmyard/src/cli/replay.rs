@@ -42,12 +42,9 @@ struct Mismatch {
 /// Replays a recording.
 pub(crate) fn replay(args: &ReplayArgs, out: &Out) -> Result<Exit, Failure> {
     let recording = again::open(&args.recording)?;
-    for why in
-        [again::other_build(&recording), recording.damage().map(|d| format!("the file is not whole: {d}"))]
-    {
-        if let Some(why) = why {
-            out.say(&format!("warning: {why}"));
-        }
+    let damage = recording.damage().map(|d| format!("the file is not whole: {d}"));
+    for why in again::other_build(&recording).into_iter().chain(damage) {
+        out.say(&format!("warning: {why}"));
     }
     let mut sim = again::rebuild(&recording, args.threads.map_or(0, usize::from))?;
     let (checked, mismatch) = play(&mut sim, &recording, args.verify)?;

@@ -29,13 +29,30 @@ fn an_interrupt_ends_the_run_in_order() {
     }
 }
 
+/// A world whose quanta take long: nothing can be ended in order between two signals.
+const CROWD: &str = r#"format = 1
+[type.bot]
+radius = 0.1
+[[type.bot.part]]
+name = "rays"
+class = "range-rays"
+rays = 180
+range = 8
+[[robot]]
+type = "bot"
+count = 20000
+layout = { class = "grid", spacing = 1 }
+"#;
+
 #[test]
 fn a_second_interrupt_does_not_wait() {
-    let yard = Yard::with_duel("signal-twice");
-    // One quantum of an hour of simulated time in a crowd takes longer than anybody waits.
-    let child = start(&yard, "run duel.toml --no-record --until 1h --rtf 0.001");
+    let yard = Yard::new("signal-twice");
+    yard.write("crowd.toml", CROWD);
+    let child = start(&yard, "run crowd.toml --no-record --threads 1");
     signal(&child, "-INT");
-    // The first may already have ended it; then there is nobody left to signal.
+    std::thread::sleep(Duration::from_millis(20));
+    // Should the first have ended it between two quanta, there is nobody left to signal.
     let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
-    Done::from(child.wait_with_output().unwrap()).exits(130);
+    let done = Done::from(child.wait_with_output().unwrap()).exits(130);
+    assert!(!done.err.contains("panic"), "{}", done.err);
 }

@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     /// Threads; they never change a result [default: one, or all processors for 1000 robots and more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Where the recording goes [default: the scenario's name with .mcap, in this folder]
+    /// Where the recording goes [default: the scenario's name with .mcap, in this folder; written anew]
     #[arg(long, value_name = "PATH", conflicts_with = "no_record")]
     record: Option<PathBuf>,
     /// Record nothing
@@ -206,7 +206,7 @@ struct Sinks {
 impl Sinks {
     /// Prints the hash of a step that is asked for.
     fn hash(&mut self, frame: &Frame) -> Result<(), Failure> {
-        if self.hash_every.is_none_or(|n| frame.stops % n != 0) {
+        if self.hash_every.is_none_or(|n| !frame.stops.is_multiple_of(n)) {
             return Ok(());
         }
         let hash = format!("{:016x}", frame.hash);
