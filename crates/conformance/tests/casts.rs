@@ -33,12 +33,11 @@ struct Ray {
 }
 
 impl Ray {
-    /// Nearest hit by parry among things at that height, with the ray moved aside.
-    fn nearest(&self, things: &[&Seen], aside: f64) -> (f64, Option<BodyKind>) {
-        let origin = self.origin + self.direction.perp() * aside;
+    /// Nearest hit by parry among things at that height.
+    fn nearest(&self, things: &[&Seen]) -> (f64, Option<BodyKind>) {
         let mut best = (f64::INFINITY, None);
         for (thing, kind, _) in things.iter().copied() {
-            let d = thing.cast(origin, self.direction);
+            let d = thing.cast(self.origin, self.direction);
             if d <= self.reach && d < best.0 {
                 best = (d, Some(*kind));
             }
@@ -48,13 +47,14 @@ impl Ray {
 
     /// Compares our answer with parry's.
     ///
-    /// Where they differ by more than the tolerance the ray must graze: then moving it aside by the
-    /// tolerance changes parry's own answer to beyond ours, and our hit is on somebody's rim.
+    /// Where they differ by more than the tolerance the ray must graze: our hit is on somebody's rim,
+    /// and everything that parry meets before is not met there when the ray is moved aside by the
+    /// tolerance.
     fn check(&self, things: &[&Seen], ours: (f64, f64), tally: &mut Tally) -> Result<(), String> {
         tally.rays += 1;
         let hit = ours.1 != 0.0;
         let distance = if hit { ours.0 } else { f64::INFINITY };
-        let (exact, kind) = self.nearest(things, 0.0);
+        let (exact, kind) = self.nearest(things);
         if hit {
             tally.hits += 1;
             tally.inside += usize::from(ours.0 == 0.0);
@@ -71,18 +71,20 @@ impl Ray {
             return if rivals || named == ours.1 { Ok(()) } else { Err(format!("kind {} is {named}", ours.1)) };
         }
         tally.grazing += 1;
-        let beside = [self.nearest(things, TOLERANCE_M).0, self.nearest(things, -TOLERANCE_M).0];
-        // A ray that meets a side at an angle moves along it by more than it moved aside.
-        let low = exact.min(beside[0]).min(beside[1]) - 10.0 * TOLERANCE_M;
-        let high = exact.max(beside[0]).max(beside[1]) + 10.0 * TOLERANCE_M;
         let point = self.origin + self.direction * distance;
         let on_rim = !hit || things.iter().any(|t| t.0.rim_distance(point) <= TOLERANCE_M);
-        // At the very end of the reach a hit may round to either side.
-        let at_end = (exact.min(distance) - self.reach).abs() <= TOLERANCE_M;
-        if (low <= distance && distance <= high && on_rim) || at_end {
+        // Whatever parry meets before, the ray only grazes: a nanometre aside it is not met there.
+        let not_before = |d: f64| d >= distance.min(self.reach) - 10.0 * TOLERANCE_M;
+        let grazed = things.iter().all(|t| {
+            not_before(t.0.cast(self.origin, self.direction))
+                || [TOLERANCE_M, -TOLERANCE_M].iter().any(|aside| {
+                    not_before(t.0.cast(self.origin + self.direction.perp() * *aside, self.direction))
+                })
+        });
+        if on_rim && grazed {
             return Ok(());
         }
-        Err(format!("{distance} but parry says {exact} ({beside:?} beside it)"))
+        Err(format!("{distance} but parry says {exact}"))
     }
 }
 

@@ -1,11 +1,12 @@
 //! When two bodies on segments first touch.
 //!
-//! Straight discs have a closed form. Everything else is certified stepping: from the present
-//! separating direction, each pair of corners gives a parabola that the gap along that direction
-//! cannot undercut, so stepping to the earliest root never passes a contact. On straight, unturned
-//! motion the parabola is the truth and one step lands on it.
+//! Straight discs have a closed form. Everything else is certified stepping: along the present
+//! separating direction, each corner that may touch gives a parabola that the gap cannot undercut,
+//! so stepping to the earliest root never passes a contact. A direction that stands on a side turns
+//! with that side; one between two corners stays. On straight, unturned motion the parabola is the
+//! truth and one step lands on it.
 
-use crate::hull::{Separation, separation};
+use crate::hull::{Separation, SideOf, separation};
 use swarmyard_base::{Rot2, Vec2};
 use swarmyard_part_api::{Outline, Segment};
 
@@ -80,11 +81,42 @@ impl Posed {
     }
 }
 
-/// Most that the speed of any corner along a fixed direction changes per second.
+/// Speed of the fastest corner relative to the body's centre.
+fn swing_speed(mover: &Mover<'_>) -> f64 {
+    if mover.outline.is_disc() { 0.0 } else { (mover.segment.spin * mover.outline.reach()).abs() }
+}
+
+/// Most that the velocity of any corner changes per second.
 fn corner_acceleration(mover: &Mover<'_>) -> f64 {
-    let spin = mover.segment.spin;
-    let swing = if mover.outline.is_disc() { 0.0 } else { spin * spin * mover.outline.reach() };
-    mover.segment.turn_acceleration() + swing
+    mover.segment.turn_acceleration() + swing_speed(mover) * mover.segment.spin.abs()
+}
+
+/// Bounds on how much closing speeds can change per second, for each way to look at a pair.
+struct Bends {
+    /// Along a direction that stays.
+    still: f64,
+    /// Along a side of the first body, which turns with it.
+    on_first: f64,
+    /// Along a side of the second body.
+    on_second: f64,
+}
+
+impl Bends {
+    fn new(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64) -> Bends {
+        let (va, vb) = (a.segment.velocity.norm(), b.segment.velocity.norm());
+        let apart = (a.segment.position_at(start) - b.segment.position_at(start)).norm() + (va + vb) * (until_s - start);
+        // Seen from a frame that turns at ω, a point at distance r with relative speed v has at most
+        // the acceleration |a| + 2 ω v + ω² r.
+        let from = |frame: &Mover<'_>, other: &Mover<'_>| {
+            let spin = frame.segment.spin.abs();
+            let far = apart + if other.outline.is_disc() { 0.0 } else { other.outline.reach() };
+            corner_acceleration(other)
+                + frame.segment.turn_acceleration()
+                + 2.0 * spin * (va + vb + swing_speed(other))
+                + spin * spin * far
+        };
+        Bends { still: corner_acceleration(a) + corner_acceleration(b), on_first: from(a, b), on_second: from(b, a) }
+    }
 }
 
 /// Gap between the outlines at `t_s`.
@@ -163,7 +195,7 @@ fn creep(gap: f64) -> f64 {
 
 fn certified(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, work: &mut Workspace) -> Option<Contact> {
     let radii = a.outline.round() + b.outline.round();
-    let bend = corner_acceleration(a) + corner_acceleration(b);
+    let bends = Bends::new(a, b, start, until_s);
     let mut t = start;
     let (mut target, mut arrived) = (SKIN_M, ARRIVED_M);
     for step in 0..MAX_STEPS {
@@ -181,7 +213,7 @@ fn certified(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, work: &mut 
             arrived = creep(gap);
             target = gap - 2.0 * arrived;
         }
-        t += pair.safe_step(target, bend);
+        t += pair.safe_step(target, &bends);
         if t.is_nan() || t >= until_s {
             return None;
         }
@@ -206,42 +238,54 @@ struct Pair<'w> {
 
 impl Pair<'_> {
     /// How long the gap stays above `target` for certain.
-    fn safe_step(&self, target: f64, bend: f64) -> f64 {
+    fn safe_step(&self, target: f64, bends: &Bends) -> f64 {
         let n = self.sep.normal;
+        let (front_a, front_b) = self.fronts();
         let slack = self.radii.0 + self.radii.1 + target;
         let mut least = f64::INFINITY;
-        for &p in &self.work.a {
-            let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
-            for &q in &self.work.b {
-                let room = (place_a - n.dot(q) - slack).max(0.0);
-                let rate = rate_a - n.dot(self.pb.point_velocity(q));
-                least = least.min(first_root(room, rate, bend));
+        match self.sep.side {
+            SideOf::Second => {
+                for &p in &self.work.a {
+                    least = least.min(first_root(n.dot(p) - front_b - slack, self.rate(p), bends.on_second));
+                }
+            }
+            SideOf::First => {
+                for &q in &self.work.b {
+                    least = least.min(first_root(front_a - n.dot(q) - slack, self.rate(q), bends.on_first));
+                }
+            }
+            SideOf::Neither => {
+                for &p in &self.work.a {
+                    let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
+                    for &q in &self.work.b {
+                        let rate = rate_a - n.dot(self.pb.point_velocity(q));
+                        least = least.min(first_root(place_a - n.dot(q) - slack, rate, bends.still));
+                    }
+                }
             }
         }
         // A step must move time on, or the loop would stand still on rounding.
         least.max(1e-12)
     }
 
-    /// Whether any corner that touches comes nearer.
-    fn closes(&self) -> bool {
+    /// Places along the normal of the foremost corners of both.
+    fn fronts(&self) -> (f64, f64) {
         let n = self.sep.normal;
-        let foremost = self.gap + self.radii.0 + self.radii.1 + FLAT_M;
-        self.work.a.iter().any(|&p| {
-            let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
-            self.work.b.iter().any(|&q| {
-                place_a - n.dot(q) <= foremost
-                    && rate_a - n.dot(self.pb.point_velocity(q)) < -free_closing(self.gap)
-            })
-        })
-    }
-
-    /// The contact: the point of touch, or the middle of two sides that lie flat on one another,
-    /// or that end of them which closes alone.
-    fn contact(&self, time_s: f64) -> Contact {
-        let n = self.sep.normal;
-        let along = n.perp();
         let front_a = self.work.a.iter().map(|p| n.dot(*p)).fold(f64::INFINITY, f64::min);
         let front_b = self.work.b.iter().map(|p| n.dot(*p)).fold(f64::NEG_INFINITY, f64::max);
+        (front_a, front_b)
+    }
+
+    /// Speed at which the bodies part at a point.
+    fn rate(&self, p: Vec2) -> f64 {
+        self.sep.normal.dot(self.pa.point_velocity(p) - self.pb.point_velocity(p))
+    }
+
+    /// The stretch where the bodies touch: one point twice, or the ends of two sides that lie flat.
+    fn touching(&self) -> (Vec2, Vec2) {
+        let n = self.sep.normal;
+        let along = n.perp();
+        let (front_a, front_b) = self.fronts();
         let extent = |hull: &[Vec2], touches: &dyn Fn(f64) -> bool| {
             let touching = hull.iter().filter(|p| touches(n.dot(**p))).map(|p| along.dot(*p));
             touching.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
@@ -251,27 +295,37 @@ impl Pair<'_> {
         let (low, high) = (a0.max(b0), a1.min(b1));
         let level = (front_a - self.radii.0 + front_b + self.radii.1) / 2.0;
         let place = |x: f64| along * x + n * level;
-        let rate = |x: f64| {
-            let p = place(x);
-            n.dot(self.pa.point_velocity(p) - self.pb.point_velocity(p))
+        if high <= low {
+            let middle = place((low + high) / 2.0);
+            return (middle, middle);
+        }
+        (place(low), place(high))
+    }
+
+    /// Whether the bodies come nearer where they touch.
+    fn closes(&self) -> bool {
+        let (low, high) = self.touching();
+        self.rate(low).min(self.rate(high)) < -free_closing(self.gap)
+    }
+
+    /// The contact: the point of touch, or the middle of two sides that lie flat on one another,
+    /// or that end of them which closes alone.
+    fn contact(&self, time_s: f64) -> Contact {
+        let (low, high) = self.touching();
+        let free = free_closing(self.gap);
+        let point = match (self.rate(low) < -free, self.rate(high) < -free) {
+            (true, false) => low,
+            (false, true) => high,
+            _ => (low + high) * 0.5,
         };
-        let middle = (low + high) / 2.0;
-        let x = if high <= low {
-            middle
-        } else {
-            match (rate(low) < -CLOSING_MPS, rate(high) < -CLOSING_MPS) {
-                (true, false) => low,
-                (false, true) => high,
-                _ => middle,
-            }
-        };
-        Contact { time_s, point: place(x), normal: n, gap: self.gap }
+        Contact { time_s, point, normal: self.sep.normal, gap: self.gap }
     }
 }
 
 /// First τ > 0 with room + rate·τ − bend·τ²/2 = 0; infinite when there is none.
 #[inline]
 fn first_root(room: f64, rate: f64, bend: f64) -> f64 {
+    let room = room.max(0.0);
     let root = (rate * rate + 2.0 * bend * room).sqrt();
     if rate < 0.0 {
         2.0 * room / (root - rate)

@@ -9,6 +9,19 @@ pub struct Separation {
     pub distance: f64,
     /// Unit vector from the second hull to the first.
     pub normal: Vec2,
+    /// Whose side the normal stands on.
+    pub side: SideOf,
+}
+
+/// The hull whose side faces the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SideOf {
+    /// A side of the first hull.
+    First,
+    /// A side of the second hull.
+    Second,
+    /// Neither: a corner faces a corner.
+    Neither,
 }
 
 /// Separation of the hulls of `a` and `b` (each a point, a line, or a counter-clockwise polygon).
@@ -41,10 +54,10 @@ pub fn separation(a: &[Vec2], b: &[Vec2]) -> Separation {
         && distance - axis.distance <= 1e-12 * (1.0 + distance)
     {
         // A corner faces a side: the side's own normal is exact however near they are.
-        return Separation { distance: axis.distance, normal: axis.normal };
+        return axis;
     }
     let normal = if distance > 0.0 { apart * (1.0 / distance) } else { Vec2::new(1.0, 0.0) };
-    Separation { distance, normal }
+    Separation { distance, normal, side: SideOf::Neither }
 }
 
 /// The side along whose normal the hulls are farthest apart.
@@ -55,7 +68,7 @@ fn best_axis(a: &[Vec2], b: &[Vec2]) -> Option<Separation> {
             best = Some(found);
         }
     };
-    for (hull, other, sign) in [(b, a, 1.0), (a, b, -1.0)] {
+    for (hull, other, sign, side) in [(b, a, 1.0, SideOf::Second), (a, b, -1.0, SideOf::First)] {
         if hull.len() < 2 {
             continue;
         }
@@ -64,7 +77,7 @@ fn best_axis(a: &[Vec2], b: &[Vec2]) -> Option<Separation> {
             let outward = -edge.perp() * (1.0 / edge.norm());
             let offset = outward.dot(q);
             let gap = other.iter().map(|p| outward.dot(*p)).fold(f64::INFINITY, f64::min) - offset;
-            take(Separation { distance: gap, normal: outward * sign });
+            take(Separation { distance: gap, normal: outward * sign, side });
         });
     }
     best
@@ -106,7 +119,10 @@ mod tests {
         assert_eq!(separation(&deep, &square).distance, -0.5);
         assert_eq!(separation(&[v(0.0, 3.0)], &[v(0.0, 0.0)]).normal, v(0.0, 1.0));
         let wall = [v(-1.0, 0.0), v(1.0, 0.0)];
-        assert_eq!(separation(&[v(0.5, -2.0)], &wall), Separation { distance: 2.0, normal: v(0.0, -1.0) });
+        let s = separation(&[v(0.5, -2.0)], &wall);
+        assert_eq!((s.distance, s.normal, s.side), (2.0, v(0.0, -1.0), SideOf::Second));
+        let s = separation(&wall, &[v(0.5, -2.0)]);
+        assert_eq!((s.distance, s.normal, s.side), (2.0, v(0.0, 1.0), SideOf::First));
     }
 
     #[test]

@@ -12,5 +12,5 @@ mod hull;
 mod impact;
 
 pub use contact::{Contact, Mover, SKIN_M, Workspace, first_contact, gap_at};
-pub use hull::{Separation, separation};
+pub use hull::{Separation, SideOf, separation};
 pub use impact::{Impact, Impulse, Material, Side};

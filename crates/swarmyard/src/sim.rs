@@ -1,6 +1,5 @@
 //! A run in the hand of a program.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
@@ -79,8 +78,6 @@ pub struct Sim {
     pool: Pool,
     grouping: Grouping,
     warnings: Diagnostics,
-    /// Paths of what cannot move, by uid.
-    fixed: BTreeMap<Uid, String>,
 }
 
 impl Sim {
@@ -139,7 +136,6 @@ impl Sim {
             compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
         let threads = if options.threads == 0 { threads_for(model.robots()) } else { options.threads };
         Ok(Sim {
-            fixed: fixed_paths(scene),
             model: Arc::new(model),
             state,
             journal: Journal::default(),
@@ -228,12 +224,6 @@ impl Sim {
     #[must_use]
     pub fn pose(&self, path: &str) -> Option<Pose2> {
         self.model.slot_of_path(path).map(|slot| self.state.pose[slot])
-    }
-
-    /// The path behind a uid: of a body, a wall, the border or a fixed obstacle.
-    #[must_use]
-    pub fn path_of(&self, uid: Uid) -> Option<&str> {
-        self.model.path_of(uid).or_else(|| self.fixed.get(&uid).map(String::as_str))
     }
 
     /// Velocity of a robot or moving obstacle in its own frame, by path.
@@ -371,12 +361,6 @@ const SMALL_WORLD: usize = 1000;
 
 fn threads_for(robots: usize) -> usize {
     if robots < SMALL_WORLD { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) }
-}
-
-fn fixed_paths(scene: &Scene) -> BTreeMap<Uid, String> {
-    let under = |group: &'static str| scene.group(group).iter().map(move |n| format!("{group}/{}", n.name));
-    let all = under("/world/walls").chain(under("/obstacles")).chain(["/world/border".to_owned()]);
-    all.map(|path| (Uid::of_path(&path), path)).collect()
 }
 
 /// Says why a scenario cannot be read; when it is not there, which one may have been meant.

@@ -51,7 +51,7 @@ fn good(name: &str, sim: &Sim, out: &Out) -> Result<Value, Failure> {
     let model = sim.model();
     let (robots, types) = (model.robots(), load::robot_types(sim));
     let walls: BTreeSet<_> =
-        model.fixed.edges().iter().map(|e| e.owner).filter(|&o| is_wall(sim.path_of(o))).collect();
+        model.fixed.edges().iter().map(|e| e.owner).filter(|&o| is_wall(model.path_of(o))).collect();
     let tier = if load::waiting_robots(sim).is_empty() { 1 } else { 2 };
     let promise = if tier == 1 { "rerun-identical" } else { "replay-identical" };
     if !out.json {

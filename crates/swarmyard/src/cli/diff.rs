@@ -240,15 +240,22 @@ fn truth(yes: bool) -> f64 {
     f64::from(u8::from(yes))
 }
 
+/// One line about a field; `width` is that of the longest name.
+fn field_line(f: &Field, width: usize) -> String {
+    match f.name.as_str() {
+        "presence" if f.a > f.b => "  it is in the first run only".into(),
+        "presence" => "  it is in the second run only".into(),
+        name => format!("  {name:width$}  {:?} | {:?}", f.a, f.b),
+    }
+}
+
 fn to_text(found: &Difference, exact: &Result<Option<Exact>, String>) -> String {
     let mut lines: Vec<String> = Vec::new();
     if let Ok(Some(e)) = exact {
         lines.extend(found.notes.iter().map(|n| format!("note: {n}")));
         lines.push(format!("the runs part at {} (tick {}): `{}`", e.time, e.tick, e.path));
         let width = e.fields.iter().take(SHOWN).map(|f| f.name.len()).max().unwrap_or(0);
-        lines.extend(
-            e.fields.iter().take(SHOWN).map(|f| format!("  {:width$}  {:?} | {:?}", f.name, f.a, f.b)),
-        );
+        lines.extend(e.fields.iter().take(SHOWN).map(|f| field_line(f, width)));
         if e.fields.len() > SHOWN {
             lines.push(format!("  and {} more fields", e.fields.len() - SHOWN));
         }

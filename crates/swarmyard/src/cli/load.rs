@@ -105,3 +105,25 @@ pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
 pub(crate) fn robot_types(sim: &Sim) -> usize {
     sim.model().types.iter().filter(|t| t.kind == BodyKind::Robot && !t.slots.is_empty()).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_a_time_or_a_tick() {
+        assert_eq!(Until::parse("tick:600"), Ok(Until::Tick(600)));
+        assert_eq!(Until::parse("1.5min"), Ok(Until::Time(Time(90_000_000_000))));
+        assert_eq!(Until::parse("10"), Ok(Until::Time(Time(10_000_000_000))));
+        for wrong in ["tick:", "tick:-1", "-3s", "soon", "1e300s", ""] {
+            assert!(Until::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_seed_is_a_number_or_random() {
+        assert_eq!(Seed::parse("7").map(|s| s.0), Ok(7));
+        assert!(Seed::parse("random").is_ok_and(|s| s.0 < 1 << 53));
+        assert!(Seed::parse("9223372036854775808").is_err() && Seed::parse("-1").is_err());
+    }
+}

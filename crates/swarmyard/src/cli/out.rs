@@ -121,6 +121,16 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
+/// A number with about three digits: nobody needs more to judge a speed.
+pub(crate) fn three_digits(x: f64) -> String {
+    match x {
+        x if x >= 100.0 => format!("{x:.0}"),
+        x if x >= 10.0 => format!("{x:.1}"),
+        x if x >= 1.0 => format!("{x:.2}"),
+        x => format!("{x:.3}"),
+    }
+}
+
 /// A count with the right form of its noun: `1 robot`, `2 robots`.
 pub(crate) fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
@@ -133,5 +143,29 @@ pub(crate) fn shell_word(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_reach_the_shell_as_they_are() {
+        assert_eq!(shell_word("a/b-c_1.toml"), "a/b-c_1.toml");
+        assert_eq!(shell_word("my file"), "'my file'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn moments_are_the_nearest_numbers() {
+        assert_eq!(seconds(Time(60_000_000_000)), 60.0);
+        assert_eq!(seconds(Time(10_600_000_000)), 10.6);
+    }
+
+    #[test]
+    fn speeds_have_three_digits() {
+        assert_eq!([0.1234, 1.234, 12.34, 1234.0].map(three_digits), ["0.123", "1.23", "12.3", "1234"]);
     }
 }

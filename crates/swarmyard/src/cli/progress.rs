@@ -1,6 +1,7 @@
 //! A bar on a terminal; nothing anywhere else.
 
 use super::load::Until;
+use super::out::three_digits;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use swarmyard::Sim;
@@ -43,8 +44,9 @@ impl Progress {
         self.last = (wall_s, now, ticks);
         let share = until.share(sim);
         let left = if share > 0.0 { duration(wall_s / share * (1.0 - share)) } else { "?".into() };
+        let rtf = three_digits(rtf);
+        bar.set_message(format!("at {now:.1} s, {left} left, {rate:.0} ticks/s, {rtf} x real time"));
         bar.set_position((share * PARTS as f64) as u64);
-        bar.set_message(format!("at {now:.1} s, {left} left, {rate:.0} ticks/s, {rtf:.3} x real time"));
     }
 
     /// Takes the bar away.

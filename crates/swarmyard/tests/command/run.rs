@@ -161,6 +161,21 @@ fn a_named_recording_that_cannot_be_made_is_an_error() {
 }
 
 #[test]
+fn nothing_is_written_over_the_scenario() {
+    let yard = Yard::with_duel("run-over");
+    yard.write("arena.mcap", DUEL);
+    for words in [
+        "run duel.toml --record duel.toml",
+        "run duel.toml --no-record --picture ./duel.toml",
+        "run duel.toml --record x --picture x",
+        "run arena.mcap",
+    ] {
+        assert!(yard.run(words).exits(2).err.contains("would be written over"), "{words}");
+    }
+    assert_eq!((yard.read("duel.toml"), yard.read("arena.mcap")), (DUEL.to_owned(), DUEL.to_owned()));
+}
+
+#[test]
 fn a_picture_is_drawn_with_and_without_a_recording() {
     let yard = Yard::with_duel("run-picture");
     yard.run("run duel.toml --picture a.svg -q").exits(0);
@@ -168,6 +183,16 @@ fn a_picture_is_drawn_with_and_without_a_recording() {
     assert!(yard.read("a.svg").contains("<svg") && yard.read("a.svg").trim_end().ends_with("</svg>"));
     assert_eq!(yard.read("a.svg"), yard.read("b.svg"));
     assert_eq!(yard.files(), ["a.svg", "b.svg", "duel.mcap", "duel.toml"]);
+}
+
+#[test]
+fn a_picture_that_cannot_be_written_is_said_after_the_report() {
+    let yard = Yard::with_duel("run-no-picture");
+    let done = yard.run("run duel.toml --picture no/such/folder.svg").exits(1);
+    assert!(done.out.contains("NO PICTURE") && done.out.contains("finished at 5 s"), "{}", done.out);
+    assert!(
+        yard.run("run duel.toml --record /dev/full --picture a.svg -q").exits(1).err.contains("no picture")
+    );
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Events {
 }
 
 fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value {
-    let path = |uid: Uid| sim.path_of(uid).map_or_else(|| format!("uid {uid}"), str::to_owned);
+    let path = |uid: Uid| sim.model().path_of(uid).map_or_else(|| format!("uid {uid}"), str::to_owned);
     let mut line = match event {
         RunEvent::Contact(c) => json!({
             "kind": "contact",

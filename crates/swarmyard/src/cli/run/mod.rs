@@ -16,7 +16,7 @@ use clap::Args;
 use events::Events;
 use serde_json::json;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stop::Stop;
 use swarmyard::Sim;
@@ -96,9 +96,38 @@ impl RunArgs {
         all
     }
 
+    /// Where the recording goes, if there is to be one.
+    fn recording(&self) -> Option<PathBuf> {
+        let stem = self.file.file_stem().unwrap_or(self.file.as_os_str());
+        let default = || Path::new(stem).with_added_extension("mcap");
+        (!self.no_record).then(|| self.record.clone().unwrap_or_else(default))
+    }
+
+    /// Refuses to write two things to one file, or anything over the scenario.
+    fn check_files(&self) -> Result<(), Failure> {
+        let recording = self.recording();
+        let files = [Some(&self.file), recording.as_ref(), self.picture.as_ref(), self.events.as_ref()];
+        let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+        for (k, a) in files.iter().enumerate() {
+            if let Some(b) = files[k + 1..].iter().find(|b| is_same_file(a, b)) {
+                let what = format!("`{}` would be written over `{}`", b.display(), a.display());
+                return Err(Failure::new(Exit::Usage, "same-file", what).help("choose another name"));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether standard output carries a stream, so that the report has to go elsewhere.
     fn streams(&self) -> bool {
         self.hash_every.is_some() || self.events.as_ref().is_some_and(|p| p.as_os_str() == "-")
+    }
+}
+
+/// Whether two names are one file. Devices may be used twice.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => a == b,
     }
 }
 
@@ -115,6 +144,7 @@ enum Ending {
 
 /// Runs a scenario.
 pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
+    args.check_files()?;
     let stop = Stop::install()?;
     let mut sim = load::scenario(&args.file, &args.overrides(), args.threads.map_or(0, usize::from))?;
     let waits = load::waiting_robots(&sim);
@@ -139,7 +169,7 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     let kept = tape.finish(&sim, args.picture.as_deref());
     let ending = ending?;
     sinks.events.end(&sim)?;
-    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept: kept? }, out)
+    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept }, out)
 }
 
 /// How a run is driven.

@@ -4,7 +4,7 @@ use super::tape::{Kept, Tape};
 use super::{Ending, RunArgs};
 use crate::cli::fail::{Exit, Failure, problem_json};
 use crate::cli::load::{self, Until};
-use crate::cli::out::{Out, bytes, count, seconds, shell_word};
+use crate::cli::out::{Out, bytes, count, seconds, shell_word, three_digits};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -88,6 +88,7 @@ impl Ended<'_> {
         match self.ending {
             Ending::Signal => Exit::Signal,
             Ending::WallLimit => Exit::WallLimit,
+            Ending::Finished if self.kept.no_picture.is_some() => Exit::Failed,
             Ending::Finished if self.assertions().all(|(a, v)| a.met(v)) => Exit::Ok,
             Ending::Finished => Exit::Assertion,
         }
@@ -135,6 +136,9 @@ impl Ended<'_> {
         }
         if let Some(trouble) = &self.kept.trouble {
             out.say(&format!("the recording is not complete: {trouble}"));
+        }
+        if let Some(why) = &self.kept.no_picture {
+            out.say(&format!("there is no picture: {why}"));
         }
     }
 
@@ -197,6 +201,9 @@ impl Ended<'_> {
         if let Some(picture) = &self.kept.picture {
             let _ = writeln!(text, "  picture     {}", picture.display());
         }
+        if let Some(why) = &self.kept.no_picture {
+            let _ = writeln!(text, "  NO PICTURE  {why}");
+        }
     }
 
     fn json(&self, exit: Exit) -> Value {
@@ -225,7 +232,7 @@ impl Ended<'_> {
             "contacts": state.accounts.contacts, "impact_limits": state.accounts.impact_limits,
             "halted": self.halted().collect::<Vec<_>>(),
             "assertions": asserts.collect::<Vec<_>>(),
-            "recording": recording, "recording_trouble": self.kept.trouble, "picture": self.kept.picture,
+            "recording": recording, "recording_trouble": self.kept.trouble, "picture": self.kept.picture, "picture_trouble": self.kept.no_picture,
             "hash": self.hash(), "reproduce": self.reproduce(),
             "warnings": warnings.map(|d| problem_json(&model.sources, d, None)).collect::<Vec<_>>(),
         })
@@ -259,15 +266,5 @@ fn named<'a>(all: impl Iterator<Item = &'a str>) -> String {
         0 => "none".into(),
         n if n <= NAMED => all.join(", "),
         n => format!("{n} robots: {}, …", all[..NAMED].join(", ")),
-    }
-}
-
-/// A number with about three digits: nobody needs more to judge a speed.
-fn three_digits(x: f64) -> String {
-    match x {
-        x if x >= 100.0 => format!("{x:.0}"),
-        x if x >= 10.0 => format!("{x:.1}"),
-        x if x >= 1.0 => format!("{x:.2}"),
-        x => format!("{x:.3}"),
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Kept {
     pub(super) trouble: Option<String>,
     /// The picture.
     pub(super) picture: Option<PathBuf>,
+    /// Why there is no picture, although one was asked for.
+    pub(super) no_picture: Option<String>,
 }
 
 impl Tape {
@@ -36,16 +38,13 @@ impl Tape {
     /// A file that was named and cannot be made is an error. When the default cannot be made, or the
     /// disk is full, the run goes on without.
     pub(super) fn open(args: &RunArgs, sim: &Sim, out: &Out) -> Result<Tape, Failure> {
-        let temporary = args.no_record && args.picture.is_some();
-        let path = match &args.record {
-            Some(path) => path.clone(),
-            None if temporary => std::env::temp_dir().join(format!("swarmyard-{}.mcap", std::process::id())),
-            None => {
-                Path::new(args.file.file_stem().unwrap_or(args.file.as_os_str())).with_added_extension("mcap")
-            }
-        };
+        let recording = args.recording();
+        let temporary = recording.is_none() && args.picture.is_some();
+        let for_picture = || std::env::temp_dir().join(format!("swarmyard-{}.mcap", std::process::id()));
+        let is_wanted = temporary || recording.is_some();
+        let path = recording.unwrap_or_else(for_picture);
         let mut tape = Tape { recorder: None, path, temporary, trouble: None };
-        if args.no_record && !temporary {
+        if !is_wanted {
             return Ok(tape);
         }
         let header = again::header(sim, &args.file.display().to_string(), &args.overrides());
@@ -79,22 +78,28 @@ impl Tape {
     }
 
     /// Closes the recording and draws the picture.
-    pub(super) fn finish(self, sim: &Sim, picture: Option<&Path>) -> Result<Kept, Failure> {
+    pub(super) fn finish(self, sim: &Sim, picture: Option<&Path>) -> Kept {
         let Tape { recorder, path, temporary, trouble } = self;
-        let mut kept = Kept { file: None, trouble, picture: None };
-        let Some(recorder) = recorder else { return Ok(kept) };
-        let summary = recorder.finish(sim.model(), sim.state(), sim.hash());
-        kept.trouble = kept.trouble.or_else(|| summary.stopped.clone());
-        let drawn = picture.map_or(Ok(()), |to| draw(&path, to));
+        let mut kept = Kept { file: None, trouble, picture: None, no_picture: None };
+        let drawn = match recorder {
+            None => Err("there is no recording to draw".to_owned()),
+            Some(recorder) => {
+                let summary = recorder.finish(sim.model(), sim.state(), sim.hash());
+                kept.trouble = kept.trouble.or_else(|| summary.stopped.clone());
+                let drawn = picture.map_or(Ok(()), |to| draw(&path, to));
+                kept.file = (!temporary).then(|| (path.clone(), summary));
+                drawn.map_err(|f| f.problems.0.into_iter().map(|d| d.message).collect::<Vec<_>>().join(", "))
+            }
+        };
         if temporary {
             // It is in the folder for temporary files; one that stays does no harm.
             let _ = std::fs::remove_file(&path);
-        } else {
-            kept.file = Some((path, summary));
         }
-        drawn?;
-        kept.picture = picture.map(Path::to_owned);
-        Ok(kept)
+        if let Some(picture) = picture {
+            kept.picture = drawn.is_ok().then(|| picture.to_owned());
+            kept.no_picture = drawn.err();
+        }
+        kept
     }
 }
 
