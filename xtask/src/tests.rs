@@ -86,6 +86,10 @@ fn python_with_mcap() -> Option<String> {
     if !works(&path) {
         let folder = venv.display().to_string();
         let installed = run("python3", &["-m", "venv", &folder], &[])
+            .or_else(|_| {
+                run("apt-get", &["install", "-y", "-qq", "python3", "python3-venv"], &[])?;
+                run("python3", &["-m", "venv", &folder], &[])
+            })
             .and_then(|()| run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[]));
         if let Err(why) = installed {
             println!("note: no Python with `mcap`: {why}");

@@ -8,9 +8,10 @@ use swarmyard_conformance::Dice;
 use swarmyard_conformance::generate::{Generated, Wish, command, generate};
 use swarmyard_conformance::oracle::{Thing, gap};
 use swarmyard_engine::State;
+use swarmyard_motion::SKIN_M;
 
-/// Rounding of the oracle at coordinates of some metres.
-const ROUNDING_M: f64 = 1e-12;
+/// A ten-thousandth of the engine's skin: rounding, and nothing else, may go this deep.
+const ROUNDING_M: f64 = SKIN_M * 1e-4;
 
 const RULES: [&str; 3] = ["stop", "impulse", "own"];
 

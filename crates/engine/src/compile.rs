@@ -7,7 +7,7 @@ use crate::referee::{self, Assertion, Holds};
 use crate::state::State;
 use std::collections::BTreeMap;
 use swarmyard_base::path::natural_cmp;
-use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Uid, Vec2};
+use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
 use swarmyard_motion::{Material, Workspace};
 use swarmyard_part_api::{
     BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, TypeLayout,
@@ -52,7 +52,8 @@ pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnosti
         c.problems.sort();
         return Err(c.problems);
     }
-    let state = State::new(&model, poses);
+    let mut state = State::new(&model, poses);
+    c.first_motion(&model, &mut state);
     Ok(Compiled { model, state })
 }
 
@@ -205,6 +206,17 @@ impl Compiler<'_> {
             all.push(Found { ty, outline, heights: heights_of(&p), bodies });
         }
         all
+    }
+
+    /// Movable obstacles start with the velocity they were given; everything else starts at rest.
+    fn first_motion(&self, model: &Model, state: &mut State) {
+        for node in self.scene.group("/obstacles").iter().filter(|n| n.children.is_empty() && moves(n)) {
+            let slot = model.slot_of_path(&format!("/obstacles/{}", node.name));
+            if let (Some(slot), Some(&[x, y])) = (slot, node.params.nums_or_none("velocity")) {
+                let v = state.pose[slot].rot().unapply(Vec2::new(x, y));
+                state.twist[slot] = Twist2::new(v.x, v.y, node.params.num_or_none("spin").unwrap_or(0.0));
+            }
+        }
     }
 
     /// Outline, mass, parts and controllers of a robot type or an obstacle.

@@ -414,7 +414,10 @@ impl<'a> Meaning<'_, 'a> {
             let v = piece.frame.map_or(Vec2::new(x, y), |f| f.rot().apply(Vec2::new(x, y)));
             let span = params.span("velocity");
             params.set("velocity", Value::Nums(vec![v.x, v.y]), span);
-            node.children.push(self.drift(v, &params, path));
+            // A movable thing is passive: the velocity is only what it starts with.
+            if params.bool_or_none("movable") != Some(true) {
+                node.children.push(self.drift(v, &params, path));
+            }
         }
         Some(node.with(params))
     }

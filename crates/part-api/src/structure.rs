@@ -100,11 +100,11 @@ fn shape(sheet: Sheet) -> Sheet {
 }
 
 fn obstacle() -> Sheet {
-    let sheet = Sheet::new("obstacle", Kind::Structure, "A body that is not a robot: fixed, or moving when it has a velocity, or passive when it is movable.")
+    let sheet = Sheet::new("obstacle", Kind::Structure, "A body that is not a robot: fixed; or moving, when it has a velocity; or passive, when it is movable.")
         .param(Param::new("name", ParamType::Text, "Name in its path `/obstacles/NAME`; `obstacleN` when left out."))
         .param(Param::new("at", ParamType::Pose, "Where it stands.").or(Value::Pose(Pose2::default())))
-        .param(Param::new("velocity", ParamType::Numbers { unit: Unit::MetrePerSecond, min_len: 2, max_len: 2 }, "Velocity in the world's frame that it keeps, or returns to after an impact."))
-        .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed that it keeps; needs `velocity`.").within(-1.0e4, 1.0e4))
+        .param(Param::new("velocity", ParamType::Numbers { unit: Unit::MetrePerSecond, min_len: 2, max_len: 2 }, "Velocity in the world's frame that it keeps, or returns to after an impact; what it starts with, if it is movable."))
+        .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed to go with `velocity`.").within(-1.0e4, 1.0e4))
         .param(Param::new("movable", ParamType::Bool, "Whether others can push it. It slows down by floor friction.").or(Value::Bool(false)));
     heights(shape(sheet)).example(
         "[[obstacle]]\nname = \"crate\"\nat = [1, 2, \"30deg\"]\nsize = [\"40cm\", \"30cm\"]\n\n[[obstacle]]\nname = \"trolley\"\nradius = 0.2\nat = [-2, 0]\nvelocity = [0.3, 0]",
