@@ -33,7 +33,7 @@ impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sign, n) = if self.0 < 0 { ("-", self.0.unsigned_abs()) } else { ("", self.0.unsigned_abs()) };
         let text = format!("{sign}{}.{:09}", n / 1_000_000_000, n % 1_000_000_000);
-        write!(f, "{} s", text.trim_end_matches('0').trim_end_matches('.'))
+        f.pad(&format!("{} s", text.trim_end_matches('0').trim_end_matches('.')))
     }
 }
 

@@ -24,9 +24,17 @@ fn a_folder_with_something_in_it_is_left_alone() {
     assert_eq!(yard.files(), ["duel.toml"]);
 }
 
+/// With `SWARMYARD_BLESS` set, the present hash of the self-test becomes the one it should have.
 #[test]
 fn the_doctor_finds_this_build_in_order() {
     let yard = Yard::new("doctor");
+    if std::env::var_os("SWARMYARD_BLESS").is_some() {
+        let value = yard.run("doctor --json").json("swarmyard-doctor/1");
+        let hash = value["self_test"]["hash"].as_str().unwrap();
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/doctor/self-test.hash");
+        std::fs::write(file, format!("{hash}\n")).unwrap();
+        return;
+    }
     assert!(yard.run("doctor").exits(0).out.contains("as it should be"));
     let value = yard.run("doctor --json").exits(0).json("swarmyard-doctor/1");
     assert_eq!((value["self_test"]["ok"].as_bool(), value["writable"].as_bool()), (Some(true), Some(true)));

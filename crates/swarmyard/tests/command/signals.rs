@@ -4,9 +4,16 @@ use crate::yard::{Done, Yard};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-fn start(yard: &Yard, words: &str) -> Child {
+/// Starts a run and waits until it is under way: its recording is made after it listens for signals.
+fn start(yard: &Yard, words: &str, recording: &str) -> Child {
     let child = yard.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(400));
+    for _ in 0..1000 {
+        if yard.path(recording).exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
     child
 }
 
@@ -19,7 +26,7 @@ fn signal(child: &Child, name: &str) {
 fn an_interrupt_ends_the_run_in_order() {
     for name in ["-INT", "-TERM"] {
         let yard = Yard::with_duel(&format!("signal{name}"));
-        let child = start(&yard, "run duel.toml --rtf 1 --until 1h --json");
+        let child = start(&yard, "run duel.toml --rtf 1 --until 1h --json", "duel.mcap");
         signal(&child, name);
         let done = Done::from(child.wait_with_output().unwrap()).exits(130);
         let value = done.json("swarmyard-run/1");
@@ -48,7 +55,7 @@ layout = { class = "grid", spacing = 1 }
 fn a_second_interrupt_does_not_wait() {
     let yard = Yard::new("signal-twice");
     yard.write("crowd.toml", CROWD);
-    let child = start(&yard, "run crowd.toml --no-record --threads 1");
+    let child = start(&yard, "run crowd.toml --threads 1", "crowd.mcap");
     signal(&child, "-INT");
     std::thread::sleep(Duration::from_millis(20));
     // Should the first have ended it between two quanta, there is nobody left to signal.
