@@ -36,7 +36,10 @@ pub(crate) fn all() -> Result<(), String> {
     args.extend(worlds.iter().map(String::as_str));
     check("worlds", timed("worlds", || cargo(&args)));
     let Counts { passed, failed, ignored } = counts;
-    println!("\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}", worlds.len());
+    println!(
+        "\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}",
+        worlds.len()
+    );
     if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
 }
 
@@ -90,7 +93,9 @@ fn python_with_mcap() -> Option<String> {
                 run("apt-get", &["install", "-y", "-qq", "python3", "python3-venv"], &[])?;
                 run("python3", &["-m", "venv", &folder], &[])
             })
-            .and_then(|()| run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[]));
+            .and_then(|()| {
+                run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[])
+            });
         if let Err(why) = installed {
             println!("note: no Python with `mcap`: {why}");
         }

@@ -1,7 +1,8 @@
 //! Scene → Model + State: every name resolved once, every class built, every start checked.
 
 use crate::model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track, TypeModel,
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track,
+    TypeModel,
 };
 use crate::referee::{self, Assertion, Holds};
 use crate::state::State;
@@ -167,7 +168,8 @@ impl Compiler<'_> {
         let mut by_type: BTreeMap<&str, (&Node, Placed)> = BTreeMap::new();
         for robot in self.scene.group("/robots") {
             let Some(proto) = robot.proto.as_deref() else {
-                let d = Diagnostic::error("missing-key", format!("robot `{}` has no type", robot.name)).at(robot.span);
+                let d = Diagnostic::error("missing-key", format!("robot `{}` has no type", robot.name))
+                    .at(robot.span);
                 self.problems.push(d);
                 continue;
             };
@@ -191,13 +193,16 @@ impl Compiler<'_> {
 
     /// Obstacles that are bodies: moving, movable, or fixed discs.
     fn obstacles(&mut self) -> Vec<Found> {
-        let mut nodes: Vec<&Node> = self.scene.group("/obstacles").iter().filter(|n| !is_fixed_polygon(n)).collect();
+        let mut nodes: Vec<&Node> =
+            self.scene.group("/obstacles").iter().filter(|n| !is_fixed_polygon(n)).collect();
         nodes.sort_by(|a, b| natural_cmp(&a.name, &b.name));
         let mut all = Vec::new();
         for node in nodes {
             let path = format!("/obstacles/{}", node.name);
             let p = self.params(Some(node), "obstacle", &path);
-            let Some((mut ty, outline)) = self.body_type(node, &p, &path, BodyKind::Obstacle) else { continue };
+            let Some((mut ty, outline)) = self.body_type(node, &p, &path, BodyKind::Obstacle) else {
+                continue;
+            };
             ty.name = format!("obstacle {}", node.name);
             if !moves(node) {
                 (ty.body.inverse_mass, ty.body.inverse_inertia) = (0.0, 0.0);
@@ -220,11 +225,18 @@ impl Compiler<'_> {
     }
 
     /// Outline, mass, parts and controllers of a robot type or an obstacle.
-    fn body_type(&mut self, node: &Node, p: &Params, path: &str, kind: BodyKind) -> Option<(TypeModel, Outline)> {
+    fn body_type(
+        &mut self,
+        node: &Node,
+        p: &Params,
+        path: &str,
+        kind: BodyKind,
+    ) -> Option<(TypeModel, Outline)> {
         let outline = match outline_of(p) {
             Ok(outline) => outline,
             Err(why) => {
-                self.problems.push(Diagnostic::error("bad-outline", why).at(p.span("polygon").or(node.span)).on(path));
+                self.problems
+                    .push(Diagnostic::error("bad-outline", why).at(p.span("polygon").or(node.span)).on(path));
                 return None;
             }
         };
@@ -244,11 +256,25 @@ impl Compiler<'_> {
             let what = format!("`{}` has {movers} parts that move the body; it can have one", node.name);
             self.problems.push(Diagnostic::error("two-drives", what).at(node.span).on(path));
         }
-        let ty = TypeModel { name: node.name.clone(), slots: 0..0, body, outline: 0, kind, parts, controllers, mover };
+        let ty = TypeModel {
+            name: node.name.clone(),
+            slots: 0..0,
+            body,
+            outline: 0,
+            kind,
+            parts,
+            controllers,
+            mover,
+        };
         Some((ty, outline))
     }
 
-    fn parts(&mut self, node: &Node, outline: &Outline, path: &str) -> (Vec<PartModel>, Vec<ControllerModel>) {
+    fn parts(
+        &mut self,
+        node: &Node,
+        outline: &Outline,
+        path: &str,
+    ) -> (Vec<PartModel>, Vec<ControllerModel>) {
         let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
         let (mut parts, mut controllers) = (Vec::new(), Vec::new());
         let is_controller =
@@ -256,7 +282,10 @@ impl Compiler<'_> {
         let (last, first): (Vec<&Node>, Vec<&Node>) = node.children.iter().partition(is_controller);
         for child in first.into_iter().chain(last) {
             let path = format!("{path}/{}", child.name);
-            let class = match self.registry.of_kind(&child.class, &[Kind::Sensor, Kind::Actuator, Kind::Controller]) {
+            let class = match self
+                .registry
+                .of_kind(&child.class, &[Kind::Sensor, Kind::Actuator, Kind::Controller])
+            {
                 Ok(class) => class,
                 Err(d) => {
                     self.problems.push(d.at(child.span).on(path));
@@ -331,7 +360,8 @@ impl Compiler<'_> {
             let d = if a == b {
                 Diagnostic::error("duplicate-name", format!("there are two of `{a}`"))
             } else {
-                Diagnostic::error("uid-collision", format!("`{a}` and `{b}` have the same uid")).help("rename one of them")
+                Diagnostic::error("uid-collision", format!("`{a}` and `{b}` have the same uid"))
+                    .help("rename one of them")
             };
             self.problems.push(d);
         }
@@ -399,9 +429,8 @@ impl Compiler<'_> {
             let p = self.params(Some(node), "assert", &path);
             let mut condition = |key: &str| {
                 let text = p.text_or_none(key)?;
-                let parsed = expr::parse(text).map_err(|e| {
-                    Diagnostic::error("bad-condition", e.message).at(p.span(key))
-                });
+                let parsed = expr::parse(text)
+                    .map_err(|e| Diagnostic::error("bad-condition", e.message).at(p.span(key)));
                 match parsed.and_then(|e| referee::resolve(model, &e, p.span(key))) {
                     Ok(rule) => Some(rule),
                     Err(d) => {
@@ -487,7 +516,8 @@ impl Compiler<'_> {
                 let slot = entry.slot as usize;
                 if inside(&corners, poses[slot].at) && model.heights[slot].1 > from {
                     let what = format!("`{}` starts inside of `/obstacles/{}`", model.paths[slot], node.name);
-                    self.problems.push(Diagnostic::error("overlap", what).at(node.span).on(&*model.paths[slot]));
+                    self.problems
+                        .push(Diagnostic::error("overlap", what).at(node.span).on(&*model.paths[slot]));
                 }
             });
         }

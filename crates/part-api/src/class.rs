@@ -77,14 +77,17 @@ impl TypeLayout<'_> {
         let names = self.parts.iter().map(|p| p.0.as_str());
         if let Some(name) = name {
             return self.parts.iter().position(|p| p.0 == name).ok_or_else(|| {
-                Diagnostic::error("unknown-part", format!("this type has no part `{name}`")).suggest(name, names)
+                Diagnostic::error("unknown-part", format!("this type has no part `{name}`"))
+                    .suggest(name, names)
             });
         }
         let mut found = self.parts.iter().enumerate().filter(|(_, p)| p.1 == class).map(|(k, _)| k);
         match (found.next(), found.next()) {
             (Some(k), None) => Ok(k),
-            (None, _) => Err(Diagnostic::error("missing-part", format!("this type needs a part of class `{class}`"))
-                .help(format!("add a part with class = \"{class}\", or name another one"))),
+            (None, _) => {
+                Err(Diagnostic::error("missing-part", format!("this type needs a part of class `{class}`"))
+                    .help(format!("add a part with class = \"{class}\", or name another one")))
+            }
             (Some(_), Some(_)) => Err(Diagnostic::error(
                 "ambiguous-part",
                 format!("this type has more than one part of class `{class}`: say which"),

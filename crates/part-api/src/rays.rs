@@ -164,7 +164,8 @@ impl World<'_> {
         let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
         distances.fill(fan.reach);
         kinds.fill(0.0);
-        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }.sweep(distances, kinds);
+        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }
+            .sweep(distances, kinds);
     }
 
     /// Casts a fan by walking each ray, whatever its number of rays (for tests of equality).
@@ -255,12 +256,13 @@ impl Eye<'_> {
         let (from, to) = (quick_bearing(a), quick_bearing(b));
         let mut turn = to - from;
         turn = math::wrap_angle(turn);
-        let (middle, half) = if turn.abs() > PI - 4.0 * BEARING_SLACK || nearest2 < ON_THE_LINE_M * ON_THE_LINE_M {
-            // The observer stands (almost) on the line or on its end: any ray may meet it.
-            (from, PI)
-        } else {
-            (from + turn / 2.0, turn.abs() / 2.0 + BEARING_SLACK)
-        };
+        let (middle, half) =
+            if turn.abs() > PI - 4.0 * BEARING_SLACK || nearest2 < ON_THE_LINE_M * ON_THE_LINE_M {
+                // The observer stands (almost) on the line or on its end: any ray may meet it.
+                (from, PI)
+            } else {
+                (from + turn / 2.0, turn.abs() / 2.0 + BEARING_SLACK)
+            };
         self.fan.rays_near(middle, half, |ray| {
             if let Some(d) = ray_line(a, b, self.fan.directions[ray]) {
                 keep(d, edge.kind, &mut distances[ray], &mut kinds[ray]);
@@ -282,7 +284,9 @@ impl Eye<'_> {
                 let high = Vec2::new(p.x.max(q.x) + margin, p.y.max(q.y) + margin);
                 self.world.grid.for_each_in(low, high, |entry| {
                     let away = entry.at - self.origin;
-                    if direction.cross(away).abs() > entry.reach + REACH_SLACK_M || entry.slot as usize == self.slot {
+                    if direction.cross(away).abs() > entry.reach + REACH_SLACK_M
+                        || entry.slot as usize == self.slot
+                    {
                         return;
                     }
                     let other = entry.slot as usize;
@@ -382,7 +386,9 @@ mod tests {
 
     #[test]
     fn bearing_intervals_find_every_ray_inside_and_on_the_seam() {
-        for (count, spread) in [(1, 0.0), (4, 2.0 * PI), (12, 2.0 * PI), (180, PI), (5, 4.0), (720, 2.0 * PI), (2, 6.0)] {
+        for (count, spread) in
+            [(1, 0.0), (4, 2.0 * PI), (12, 2.0 * PI), (180, PI), (5, 4.0), (720, 2.0 * PI), (2, 6.0)]
+        {
             for heading in [0.0, 2.5, -3.1] {
                 let fan = Fan::new(Pose2::new(0.0, 0.0, heading), 0.1, count, spread, 1.0);
                 for k in 0..500 {

@@ -5,7 +5,8 @@ use swarmyard_base::math::approach;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Twist2};
 use swarmyard_part_api::{
-    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, Segment, Sheet, TypeLayout,
+    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, Segment, Sheet,
+    TypeLayout,
 };
 use swarmyard_scene::Params;
 

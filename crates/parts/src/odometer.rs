@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Twist2, math};
 use swarmyard_part_api::{
-    Built, Channel, Class, Kind, Layout, Param, ParamType, Segment, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Kind, Layout, Param, ParamType, Segment, SenseRows, Sensor, Sheet, TypeLayout,
+    World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -74,7 +75,13 @@ impl Sensor for Odometer {
             let twist = Twist2::new((step[0] + step[1]) / 2.0, 0.0, (step[1] - step[0]) / self.base);
             let before = Pose2::new(old[2], old[3], old[4]);
             let pose = Segment::arc(0.0, before, before.rot(), twist).pose_at(1.0);
-            old.copy_from_slice(&[counts[0], counts[1], pose.at.x, pose.at.y, math::wrap_angle(pose.heading)]);
+            old.copy_from_slice(&[
+                counts[0],
+                counts[1],
+                pose.at.x,
+                pose.at.y,
+                math::wrap_angle(pose.heading),
+            ]);
             rows.out.row(row).copy_from_slice(old);
         }
     }

@@ -5,7 +5,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio};
 use swarmyard_part_api::{
-    Built, Channel, Class, Detail, Fan, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Detail, Fan, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout,
+    World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -41,10 +42,14 @@ fn sheet() -> Sheet {
 fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let (range, min, start) = (p.num("range"), p.num("min"), p.num("start"));
     if min >= range {
-        let d = Diagnostic::error("out-of-range", format!("`min` must be less than `range`: `{min}` is not less than `{range}`"));
+        let d = Diagnostic::error(
+            "out-of-range",
+            format!("`min` must be less than `range`: `{min}` is not less than `{range}`"),
+        );
         return Err(d.at(p.span("min")));
     }
-    let fan = Fan::new(p.pose("mount"), p.num("height"), p.int("rays") as usize, p.num("spread"), start + range);
+    let fan =
+        Fan::new(p.pose("mount"), p.num("height"), p.int("rays") as usize, p.num("spread"), start + range);
     Ok(Built::Sensor(Box::new(RangeRays {
         fan,
         start,
