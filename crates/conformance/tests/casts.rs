@@ -48,8 +48,7 @@ impl Ray {
     /// Compares our answer with parry's.
     ///
     /// Where they differ by more than the tolerance the ray must graze: our hit is on somebody's rim,
-    /// and everything that parry meets before is not met there when the ray is moved aside by the
-    /// tolerance.
+    /// and everything that parry meets before is not met there when the ray is moved by the tolerance.
     fn check(&self, things: &[&Seen], ours: (f64, f64), tally: &mut Tally) -> Result<(), String> {
         tally.rays += 1;
         let hit = ours.1 != 0.0;
@@ -80,13 +79,13 @@ impl Ray {
         tally.grazing += 1;
         let point = self.origin + self.direction * distance;
         let on_rim = !hit || things.iter().any(|t| t.0.rim_distance(point) <= TOLERANCE_M);
-        // Whatever parry meets before, the ray only grazes: a nanometre aside it is not met there.
+        // Whatever parry meets before is only grazed, or stood upon: a nanometre away it is not met.
         let not_before = |d: f64| d >= distance.min(self.reach) - 10.0 * TOLERANCE_M;
+        let ways = [self.direction.perp(), -self.direction.perp(), self.direction, -self.direction];
         let grazed = things.iter().all(|t| {
-            not_before(t.0.cast(self.origin, self.direction))
-                || [TOLERANCE_M, -TOLERANCE_M].iter().any(|aside| {
-                    not_before(t.0.cast(self.origin + self.direction.perp() * *aside, self.direction))
-                })
+            let met_from = |origin: Vec2| t.0.cast(origin, self.direction);
+            not_before(met_from(self.origin))
+                || ways.iter().any(|way| not_before(met_from(self.origin + *way * TOLERANCE_M)))
         });
         if on_rim && grazed {
             return Ok(());

@@ -20,7 +20,8 @@ fn every_example_compiles_and_runs_five_quanta() {
         let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("`{}`: {e}\n{text}", sheet.class));
         for _ in 0..5 {
             let frame = sim.step().unwrap_or_else(|e| panic!("`{}`: {e}\n{text}", sheet.class));
-            let halted = frame.events.iter().any(|e| matches!(e, swarmyard_engine::RunEvent::NotFinite { .. }));
+            let halted =
+                frame.events.iter().any(|e| matches!(e, swarmyard_engine::RunEvent::NotFinite { .. }));
             assert!(!halted, "`{}` halts its robot\n{text}", sheet.class);
         }
         assert_eq!(sim.state().stops, 5);
@@ -28,7 +29,8 @@ fn every_example_compiles_and_runs_five_quanta() {
         if is_part {
             parts += 1;
             let used = sim.model().types.iter().any(|t| {
-                t.parts.iter().any(|p| p.class == sheet.class) || t.controllers.iter().any(|c| c.class == sheet.class)
+                t.parts.iter().any(|p| p.class == sheet.class)
+                    || t.controllers.iter().any(|c| c.class == sheet.class)
             });
             assert!(used, "the example of `{}` does not use it\n{text}", sheet.class);
         }

@@ -13,7 +13,8 @@ use swarmyard_conformance::{World, read, root, worlds, write};
 /// Quanta of a world that has no line yet, at most.
 const CAP: u64 = 200;
 
-const HEAD: &str = "# name quanta hash; rewritten by SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test goldens\n";
+const HEAD: &str =
+    "# name quanta hash; rewritten by SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test goldens\n";
 
 fn file() -> PathBuf {
     root().join("crates/conformance/goldens.txt")
@@ -71,11 +72,23 @@ fn every_world_ends_with_its_golden_hash() {
         };
         let now = run(world, quanta, 2);
         if now != (quanta, hash) {
-            wrong.push(format!("`{}` after {} of {quanta} quanta: {:016x}, golden {hash:016x}", world.name, now.0, now.1));
+            wrong.push(format!(
+                "`{}` after {} of {quanta} quanta: {:016x}, golden {hash:016x}",
+                world.name, now.0, now.1
+            ));
         }
     }
-    wrong.extend(goldens.keys().filter(|g| !worlds.iter().any(|w| w.name == **g)).map(|g| format!("there is no world `{g}`")));
-    assert!(wrong.is_empty(), "{}\nIf this is wanted: SWARMYARD_BLESS=1, and a line under Numerics in the changelog", wrong.join("\n"));
+    wrong.extend(
+        goldens
+            .keys()
+            .filter(|g| !worlds.iter().any(|w| w.name == **g))
+            .map(|g| format!("there is no world `{g}`")),
+    );
+    assert!(
+        wrong.is_empty(),
+        "{}\nIf this is wanted: SWARMYARD_BLESS=1, and a line under Numerics in the changelog",
+        wrong.join("\n")
+    );
 }
 
 /// A golden must be able to fail: one quantum less, or another seed where chance is used, is another

@@ -16,13 +16,17 @@ const MAY: &[(&str, &[&str])] = &[
     ("formats", &["base", "scene", "part-api"]),
     ("record", &["base", "scene", "part-api", "motion", "engine"]),
     ("swarmyard", &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "record"]),
-    ("conformance", &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "record", "swarmyard"]),
+    (
+        "conformance",
+        &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "record", "swarmyard"],
+    ),
 ];
 
 /// Folders in `crates`, sorted.
 fn crates() -> BTreeSet<String> {
     let manifests = std::fs::read_dir(root().join("crates")).expect("there are crates");
-    let folders = manifests.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.join("Cargo.toml").is_file());
+    let folders =
+        manifests.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.join("Cargo.toml").is_file());
     folders.filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned())).collect()
 }
 
@@ -48,7 +52,11 @@ fn dependencies(manifest: &str) -> BTreeMap<String, BTreeSet<String>> {
 
 /// The crate's folder when a package is one of ours.
 fn own(package: &str) -> Option<String> {
-    if package == "swarmyard" { Some(package.into()) } else { package.strip_prefix("swarmyard-").map(str::to_owned) }
+    if package == "swarmyard" {
+        Some(package.into())
+    } else {
+        package.strip_prefix("swarmyard-").map(str::to_owned)
+    }
 }
 
 /// What a crate depends on against the rules.
@@ -72,8 +80,10 @@ fn upward(name: &str, manifest: &str) -> Vec<String> {
 
 #[test]
 fn crates_point_downward_only() {
-    let wrong: Vec<String> =
-        crates().iter().flat_map(|c| upward(c, &read(&root().join("crates").join(c).join("Cargo.toml")))).collect();
+    let wrong: Vec<String> = crates()
+        .iter()
+        .flat_map(|c| upward(c, &read(&root().join("crates").join(c).join("Cargo.toml"))))
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(crates().len() >= MAY.len(), "a crate in the table is gone: {:?}", crates());
 }

@@ -9,6 +9,7 @@ use swarmyard_conformance::generate::{Generated, Wish, command, generate};
 use swarmyard_conformance::oracle::{Thing, gap};
 use swarmyard_engine::State;
 use swarmyard_motion::SKIN_M;
+use swarmyard_part_api::Outline;
 
 /// A ten-thousandth of the engine's skin: rounding, and nothing else, may go this deep.
 const ROUNDING_M: f64 = SKIN_M * 1e-4;
@@ -42,9 +43,8 @@ fn check(sim: &Sim, state: &State, world: &Generated, sides: &[f64]) -> Result<f
         Ok(())
     };
     for a in 0..bodies.len() {
-        for b in 0..a {
-            // Fixed discs are bodies as well; two of them do not move.
-            see(a, &bodies[b], &model.paths[b])?;
+        for (b, other) in bodies.iter().enumerate().take(a) {
+            see(a, other, &model.paths[b])?;
         }
         fixed.iter().try_for_each(|edge| see(a, edge, "a wall"))?;
         solids.iter().try_for_each(|solid| see(a, solid, "a fixed obstacle"))?;
@@ -75,7 +75,9 @@ fn side((a, b): (Vec2, Vec2), body: &Thing) -> f64 {
 /// The sides of all bodies at the start; zeros without a wall.
 fn sides(sim: &Sim, world: &Generated) -> Vec<f64> {
     let poses = sim.state().pose.iter().enumerate();
-    poses.map(|(k, p)| world.divider.map_or(0.0, |d| side(d, &Thing::new(sim.model().outline(k), *p)))).collect()
+    poses
+        .map(|(k, p)| world.divider.map_or(0.0, |d| side(d, &Thing::new(sim.model().outline(k), *p))))
+        .collect()
 }
 
 fn play(wish: &Wish, quanta: usize, tally: &mut Tally) -> Result<(), String> {
@@ -199,6 +201,39 @@ fn after_two_deflections_in_one_quantum_nothing_is_overlooked() {
         free.pose("/obstacles/ball").expect("is there").at.x > 6.0,
         "without the third the ball gets there"
     );
+}
+
+/// A body whose arc turns far in one quantum has an envelope that reaches farther than its path is
+/// long. Whoever it is pushed into there must have been looked for that far.
+#[test]
+fn a_body_pushed_off_its_arc_meets_who_comes_from_far() {
+    // Many things far away make the cells small, so that no one is found by luck.
+    let mut far = String::new();
+    for k in 0..1600 {
+        let (x, y) = (f64::from(k % 40) * 0.5 - 9.75, f64::from(k / 40) * 0.5 - 10.0);
+        if x.abs() > 4.0 || y.abs() > 4.0 {
+            far += &format!("[[obstacle]]\nname = \"far{k}\"\nradius = 0.05\nat = [{x}, {y}]\n");
+        }
+    }
+    let mut met = 0;
+    for from in 0..20 {
+        let text = format!(
+            "format = 1\n[run]\nquantum = \"1s\"\ncontact = \"impulse\"\n[surface.s]\nrestitution = 0\nfriction = 0\n\
+             [type.arc]\nradius = 0.1\nsurface = \"s\"\n[[type.arc.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\
+             base = 0.2\nmax_speed = 2\n[type.arc.controller]\nclass = \"cruise\"\nleft = 0.68\nright = 1.32\n\
+             [[robot]]\nname = \"a\"\ntype = \"arc\"\nat = [0, -0.12]\n\
+             [[obstacle]]\nname = \"b\"\nradius = 0.1\nat = [{}, 1.38]\nvelocity = [-1.05, 0]\nsurface = \"s\"\n\
+             [[obstacle]]\nname = \"pusher\"\nradius = 0.1\nmass = 1000\nat = [0.06, -0.33]\nvelocity = [0, 1.55]\nsurface = \"s\"\n{far}",
+            1.2 + f64::from(from) * 0.05
+        );
+        let mut sim = Sim::from_text(&text).expect("loads");
+        let frame = sim.step().expect("steps");
+        let thing = |path: &str| Thing::new(&Outline::disc(0.1), sim.pose(path).expect("is there"));
+        let between = gap(&thing("/robots/a"), &thing("/obstacles/b"));
+        assert!(between > 0.0, "they overlap by {} after {} contacts", -between, frame.events.len());
+        met += usize::from(frame.events.len() >= 2);
+    }
+    assert!(met >= 3, "only {met} met");
 }
 
 /// A push that moves a resting body by less than the skin is still a push.

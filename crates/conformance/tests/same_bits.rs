@@ -91,11 +91,25 @@ fn subjects() -> Vec<Subject> {
     }
     let outside = |text: String| Generated { text, drives: Vec::new(), solids: Vec::new(), divider: None };
     for bench in [Bench::Swarm12, Bench::Prox24] {
-        let text = bench.scenario(300).replace("spacing = 1 }", "spacing = 0.3, heading = \"random\", jitter = 0.05 }");
-        all.push(Subject { name: format!("{bench:?}"), world: outside(text), speed: 0.0, quanta: 30, chance: true });
+        let text = bench
+            .scenario(300)
+            .replace("spacing = 1 }", "spacing = 0.3, heading = \"random\", jitter = 0.05 }");
+        all.push(Subject {
+            name: format!("{bench:?}"),
+            world: outside(text),
+            speed: 0.0,
+            quanta: 30,
+            chance: true,
+        });
     }
     for world in worlds() {
-        all.push(Subject { name: world.name, world: outside(world.text), speed: 0.0, quanta: 40, chance: false });
+        all.push(Subject {
+            name: world.name,
+            world: outside(world.text),
+            speed: 0.0,
+            quanta: 40,
+            chance: false,
+        });
     }
     all
 }
@@ -104,8 +118,11 @@ fn subjects() -> Vec<Subject> {
 fn another_seed_gives_other_hashes() {
     let mut differ = 0;
     for subject in subjects() {
-        let (one, same, other) =
-            (subject.plain(&Subject::seeded(5)), subject.plain(&Subject::seeded(5)), subject.plain(&Subject::seeded(6)));
+        let (one, same, other) = (
+            subject.plain(&Subject::seeded(5)),
+            subject.plain(&Subject::seeded(5)),
+            subject.plain(&Subject::seeded(6)),
+        );
         assert_eq!(one, same, "`{}`: the same seed twice", subject.name);
         differ += usize::from(one != other);
         assert!(one != other || !subject.chance, "`{}`: the seed does not matter", subject.name);
@@ -190,7 +207,12 @@ fn going_back_to_a_snapshot_repeats_the_run() {
             let mut dice = dice;
             for (quantum, hash) in hashes.iter().enumerate().skip(from).take(5) {
                 subject.inputs(&mut sim, &mut dice, quantum);
-                assert_eq!(sim.step().expect("steps").hash, *hash, "`{}` from {from} at {quantum}", subject.name);
+                assert_eq!(
+                    sim.step().expect("steps").hash,
+                    *hash,
+                    "`{}` from {from} at {quantum}",
+                    subject.name
+                );
             }
         }
     }
