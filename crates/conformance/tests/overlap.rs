@@ -221,9 +221,9 @@ fn a_body_pushed_off_its_arc_meets_who_comes_from_far() {
             "format = 1\n[run]\nquantum = \"1s\"\ncontact = \"impulse\"\n[surface.s]\nrestitution = 0\nfriction = 0\n\
              [type.arc]\nradius = 0.1\nsurface = \"s\"\n[[type.arc.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\
              base = 0.2\nmax_speed = 2\n[type.arc.controller]\nclass = \"cruise\"\nleft = 0.68\nright = 1.32\n\
-             [[robot]]\nname = \"a\"\ntype = \"arc\"\nat = [0, -0.12]\n\
-             [[obstacle]]\nname = \"b\"\nradius = 0.1\nat = [{}, 1.38]\nvelocity = [-1.05, 0]\nsurface = \"s\"\n\
-             [[obstacle]]\nname = \"pusher\"\nradius = 0.1\nmass = 1000\nat = [0.06, -0.33]\nvelocity = [0, 1.55]\nsurface = \"s\"\n{far}",
+             [[robot]]\nname = \"a\"\ntype = \"arc\"\nat = [0, -0.02]\n\
+             [[obstacle]]\nname = \"b\"\nradius = 0.1\nat = [{}, 1.48]\nvelocity = [-1.05, 0]\nsurface = \"s\"\n\
+             [[obstacle]]\nname = \"pusher\"\nradius = 0.1\nmass = 1000\nat = [0.06, -0.23]\nvelocity = [0, 1.4]\nsurface = \"s\"\n{far}",
             1.2 + f64::from(from) * 0.05
         );
         let mut sim = Sim::from_text(&text).expect("loads");

@@ -5,6 +5,7 @@ use crate::model::{
     TypeModel,
 };
 use crate::referee::{self, Assertion, Holds};
+use crate::registers::{self, RegisterMap};
 use crate::state::State;
 use std::collections::BTreeMap;
 use swarmyard_base::path::natural_cmp;
@@ -249,7 +250,7 @@ impl Compiler<'_> {
             own_stop: p.text_or_none("on_contact") == Some("stop"),
             colour: p.text_or_none("colour").map(str::to_owned),
         };
-        let (parts, controllers) = self.parts(node, &outline, path);
+        let (parts, controllers, registers) = self.parts(node, &outline, path);
         let mover = parts.iter().position(|part| matches!(part.kind, PartKind::Actuator(_)));
         let movers = parts.iter().filter(|part| matches!(part.kind, PartKind::Actuator(_))).count();
         if movers > 1 {
@@ -265,6 +266,7 @@ impl Compiler<'_> {
             parts,
             controllers,
             mover,
+            registers,
         };
         Some((ty, outline))
     }
@@ -274,12 +276,14 @@ impl Compiler<'_> {
         node: &Node,
         outline: &Outline,
         path: &str,
-    ) -> (Vec<PartModel>, Vec<ControllerModel>) {
+    ) -> (Vec<PartModel>, Vec<ControllerModel>, RegisterMap) {
         let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
         let (mut parts, mut controllers) = (Vec::new(), Vec::new());
         let is_controller =
             |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
-        let (last, first): (Vec<&Node>, Vec<&Node>) = node.children.iter().partition(is_controller);
+        let (registers, parted): (Vec<&Node>, Vec<&Node>) =
+            node.children.iter().partition(|n| &*n.class == "register");
+        let (last, first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
         for child in first.into_iter().chain(last) {
             let path = format!("{path}/{}", child.name);
             let class = match self
@@ -321,7 +325,24 @@ impl Compiler<'_> {
                 }),
             }
         }
-        (parts, controllers)
+        let registers = self.registers(&registers, &layouts, path);
+        (parts, controllers, registers)
+    }
+
+    fn registers(
+        &mut self,
+        nodes: &[&Node],
+        layouts: &[(String, &'static str, Layout)],
+        path: &str,
+    ) -> RegisterMap {
+        let mut completed = Vec::new();
+        for node in nodes {
+            completed.push((*node, self.params(Some(node), "register", path)));
+        }
+        registers::compile(&completed, layouts).unwrap_or_else(|problems| {
+            self.problems.0.extend(problems.into_iter().map(|d| d.on(path)));
+            RegisterMap::default()
+        })
     }
 
     /// Gives out slots and puts everything together.

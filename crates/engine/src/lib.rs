@@ -15,6 +15,7 @@ mod model;
 mod parallel;
 mod queue;
 mod referee;
+mod registers;
 mod resolve;
 mod sense;
 mod snapshot;
@@ -33,6 +34,7 @@ pub use model::{
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
 pub use referee::{Assertion, Holds};
+pub use registers::{BadAccess, Register, RegisterMap};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};

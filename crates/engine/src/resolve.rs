@@ -153,7 +153,7 @@ fn sweep(model: &Model, segments: &[Segment], until_s: f64, outcome: &mut Outcom
             let reach = model.outline(c * CHUNK + k).reach();
             ends[k] = segment.position_at(until_s);
             envelopes[k] = Envelope::of(segment, reach, ends[k], until_s);
-            spans[k] = reach + 2.0 * SKIN_M + segment.velocity.norm() * until_s;
+            spans[k] = envelopes[k].span_from(segment.pose.at);
             greatest = greatest.max(spans[k]);
         }
         greatest

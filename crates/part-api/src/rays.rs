@@ -134,7 +134,10 @@ impl Fan {
     #[inline]
     fn run(&self, centre: f64, half: f64) -> (i32, i32) {
         let (low, high) = ((centre - half) * self.inverse_step, (centre + half) * self.inverse_step);
-        (nearest_int(low + 0.499_999).max(0), nearest_int(high - 0.499_999).min(self.directions.len() as i32 - 1))
+        (
+            nearest_int(low + 0.499_999).max(0),
+            nearest_int(high - 0.499_999).min(self.directions.len() as i32 - 1),
+        )
     }
 }
 

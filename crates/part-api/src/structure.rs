@@ -25,6 +25,7 @@ pub fn sheets() -> Vec<Sheet> {
         obstacle(),
         track(),
         robot_type(),
+        register(),
         robot(),
         assertion(),
         record(),
@@ -198,6 +199,19 @@ fn robot_type() -> Sheet {
     shape(sheet)
         .param(Param::number("height", Unit::Metre, "Height of the body; sensors mounted higher than others see over them.").within(1e-3, 1.0e4).or_num(0.3))
         .example("[type.scout]\nradius = \"12cm\"\nmass = \"2kg\"\n\n[[type.scout.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[robot]]\ntype = \"scout\"")
+}
+
+fn register() -> Sheet {
+    Sheet::new("register", Kind::Structure, "One channel of a part as memory-mapped registers. Written as `[[type.NAME.register]]`; `peek` and `poke` reach it at its address, little-endian. A channel of several numbers takes as many registers one after the other.")
+        .param(Param::new("name", ParamType::Text, "Name in generated headers; PART_CHANNEL when left out."))
+        .param(Param::new("part", ParamType::Name("part"), "The part.").required())
+        .param(Param::new("channel", ParamType::Text, "Its channel.").required())
+        .param(Param::new("at", ParamType::Int { min: 0, max: 0xffff_ffff }, "Byte address; a multiple of the width in bytes.").required())
+        .param(Param::new("width", ParamType::Int { min: 8, max: 32 }, "Bits: 8, 16 or 32.").or(Value::Int(16)))
+        .param(Param::new("signed", ParamType::Bool, "Whether counts are two's complement.").or(Value::Bool(false)))
+        .param(Param::number("scale", Unit::None, "What one count is worth, in the channel's unit.").within(1e-12, 1e12).or_num(1.0))
+        .param(Param::number("offset", Unit::None, "What a count of zero means, in the channel's unit.").within(-1e12, 1e12).or_num(0.0))
+        .example("[type.scout]\nradius = \"10cm\"\n\n[[type.scout.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.scout.register]]\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nwidth = 8\nsigned = true\nscale = 0.01\n\n[[robot]]\ntype = \"scout\"")
 }
 
 fn robot() -> Sheet {
