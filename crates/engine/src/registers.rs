@@ -116,7 +116,7 @@ impl RegisterMap {
         width: u32,
         value: impl Fn(usize, usize, bool) -> f64,
     ) -> (u32, Option<BadAccess>) {
-        if address % width != 0 {
+        if !address.is_multiple_of(width) {
             return (0, Some(BadAccess::Misaligned));
         }
         let (mut all, mut bad) = (0, None);
@@ -141,7 +141,7 @@ impl RegisterMap {
         raw: u32,
         value: impl Fn(usize, usize, bool) -> f64,
     ) -> (Vec<(usize, usize, f64)>, Option<BadAccess>) {
-        if address % width != 0 {
+        if !address.is_multiple_of(width) {
             return (Vec::new(), Some(BadAccess::Misaligned));
         }
         let mut changed: Vec<(&Register, usize, u32)> = Vec::new();
@@ -229,7 +229,7 @@ fn register(
     }
     let bytes = width as u32 / 8;
     let at = p.int_or_none("at").and_then(|a| u32::try_from(a).ok()).unwrap_or(0);
-    if at % bytes != 0 {
+    if !at.is_multiple_of(bytes) {
         let d = Diagnostic::error(
             "misaligned",
             format!("`at` must be a multiple of {bytes} for {width} bits: `{at:#x}`"),

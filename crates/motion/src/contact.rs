@@ -193,9 +193,10 @@ fn free_closing(gap: f64) -> f64 {
     CLOSING_MPS * (gap / SKIN_M).clamp(0.0, 1.0)
 }
 
-/// How much of a gap within the skin may go before it is a contact after all: never all of it.
+/// How much of a gap within the skin may go before it is a contact after all: never all of it. The
+/// more may go, the fewer contacts two bodies have that turn while they stay in touch.
 fn creep(gap: f64) -> f64 {
-    (gap / 4.0).clamp(1e-13, ARRIVED_M / 2.0)
+    (gap / 8.0).clamp(1e-13, SKIN_M / 8.0)
 }
 
 fn certified(

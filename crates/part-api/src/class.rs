@@ -34,6 +34,8 @@ pub struct Layout {
     pub state: Vec<f64>,
     /// For evenly spaced rays: bearing of the first and step to the next, in the body's frame.
     pub bearings: Option<(f64, f64)>,
+    /// For a differential drive: distance between its wheels, in metres.
+    pub base: Option<f64>,
 }
 
 impl Layout {

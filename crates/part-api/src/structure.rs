@@ -142,7 +142,7 @@ fn shape(sheet: Sheet) -> Sheet {
         .param(Param::new(
             "polygon",
             ParamType::Points { min_len: 3 },
-            "A polygon in the body's frame; convex if the body can move.",
+            "A polygon in the body's frame, whose origin is the centre of mass; convex if the body can move.",
         ))
         .param(
             Param::number("mass", Unit::Kilogram, "Mass; matters under `impulse`.")

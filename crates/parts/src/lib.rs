@@ -11,6 +11,7 @@ mod expand_swarm;
 mod external;
 mod odometer;
 mod range_rays;
+mod steer;
 mod wander;
 
 use swarmyard_part_api::Registry;

@@ -76,7 +76,7 @@ struct RangeRays {
 impl Sensor for RangeRays {
     fn layout(&self) -> Layout {
         let channels = sheet().channels.into_iter().map(|c| Channel { len: self.fan.len(), ..c }).collect();
-        Layout { channels, state: Vec::new(), bearings: Some(self.fan.bearings()) }
+        Layout { channels, bearings: Some(self.fan.bearings()), ..Layout::default() }
     }
 
     fn period(&self) -> Option<Ratio> {
