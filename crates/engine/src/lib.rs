@@ -1,6 +1,6 @@
 //! The engine: `Model` (fixed), `State` (changes), and one loop.
 //!
-//! Start reading at [`step`](crate::step): the whole simulator hangs on that one function.
+//! Start reading at [`step()`]: the whole simulator hangs on that one function.
 //!
 //! *Invariants:* only `commit` writes [`State`]. No phase depends on the number of threads, on slots
 //! or on the order of the scenario file. This crate knows no part, no text format, no file, no clock.
