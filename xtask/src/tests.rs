@@ -35,6 +35,7 @@ pub(crate) fn all() -> Result<(), String> {
     let mut args = vec!["run", "--quiet", "-p", "swarmyard", "--", "check"];
     args.extend(worlds.iter().map(String::as_str));
     check("worlds", timed("worlds", || cargo(&args)));
+    check("same bits in release", timed("same bits in release", same_bits_in_release));
     let Counts { passed, failed, ignored } = counts;
     println!(
         "\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}",
@@ -74,6 +75,36 @@ fn cargo_test(args: &[&str], python: Option<&str>, counts: &mut Counts) -> Resul
     }
     let status = child.wait().map_err(|e| e.to_string())?;
     if status.success() { Ok(()) } else { Err(format!("cargo test failed ({status})")) }
+}
+
+/// Runs every golden world with the release build and compares the hashes: the tests above ran with
+/// the other profile.
+fn same_bits_in_release() -> Result<(), String> {
+    cargo(&["build", "--quiet", "--release", "-p", "swarmyard"])?;
+    let goldens =
+        std::fs::read_to_string(root().join("crates/conformance/goldens.txt")).map_err(|e| e.to_string())?;
+    let lines: Vec<&str> = goldens.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return Err("there are no goldens".to_owned());
+    }
+    for line in lines {
+        let [name, quanta, hash] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            return Err(format!("cannot read the golden `{line}`"));
+        };
+        let (world, until) = (format!("worlds/{name}.toml"), format!("tick:{quanta}"));
+        let args = ["run", "--quiet", "--release", "-p", "swarmyard", "--", "run", &world, "--until", &until];
+        let output = Command::new("cargo")
+            .args(args)
+            .args(["--no-record", "-q"])
+            .current_dir(root())
+            .output()
+            .map_err(|e| e.to_string())?;
+        let found = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if found != hash {
+            return Err(format!("`{name}` after {quanta} quanta has `{found}` in release, golden `{hash}`"));
+        }
+    }
+    Ok(())
 }
 
 /// A Python with the public `mcap` packages, so that recordings are read by something nobody here
