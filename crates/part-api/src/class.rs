@@ -1,6 +1,6 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
-use crate::{ActRows, Bodies, Channel, Detail, Outline, SenseRows, Sheet, ThinkRows, World};
+use crate::{ActRows, Bodies, Channel, Detail, Mark, Outline, SenseRows, Sheet, ThinkRows, World};
 use swarmyard_base::{Diagnostic, Time};
 use swarmyard_scene::Params;
 
@@ -126,6 +126,11 @@ pub trait Sensor: Send + Sync {
 
     /// Fills in the readings of a chunk of robots from the committed world.
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>);
+
+    /// What a display draws for one robot's readings. `outline` is the body's.
+    fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
+        Vec::new()
+    }
 }
 
 /// What an actuator may look at: its own robots and the clock.

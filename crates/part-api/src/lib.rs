@@ -10,6 +10,7 @@
 mod class;
 mod columns;
 mod grid;
+mod mark;
 mod outline;
 mod rays;
 mod registry;
@@ -21,6 +22,7 @@ mod world;
 pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
 pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
+pub use mark::{Mark, MarkShape};
 pub use outline::{MAX_CORNERS, Outline, signed_area};
 pub use rays::{Fan, SWEEP_FROM};
 pub use registry::Registry;

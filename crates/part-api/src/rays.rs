@@ -86,6 +86,12 @@ impl Fan {
         &self.directions
     }
 
+    /// Where the rays start from, in the body's frame.
+    #[must_use]
+    pub fn mount(&self) -> Vec2 {
+        self.mount.at
+    }
+
     /// Greatest distance from the mount that counts.
     #[must_use]
     pub fn reach(&self) -> f64 {

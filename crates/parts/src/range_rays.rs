@@ -3,10 +3,10 @@
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Ratio};
+use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2};
 use swarmyard_part_api::{
-    Built, Channel, Class, Detail, Fan, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout,
-    World,
+    Built, Channel, Class, Detail, Fan, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows,
+    Sensor, Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -103,5 +103,15 @@ impl Sensor for RangeRays {
                 *r = (*r - self.start).max(self.min).min(self.range);
             }
         }
+    }
+
+    fn marks(&self, readings: &[f64], _: &Outline) -> Vec<Mark> {
+        let origin = self.fan.mount();
+        let ray = |(index, direction): (usize, &Vec2)| {
+            let (from, to) =
+                (origin + *direction * self.start, origin + *direction * (self.start + readings[index]));
+            Mark { shape: MarkShape::Line(vec![from, to]), channel: "range", index }
+        };
+        self.fan.directions().iter().enumerate().map(ray).collect()
     }
 }

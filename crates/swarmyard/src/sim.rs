@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    BadAccess, Compiled, Frame, Grouping, InputKind, Journal, Model, Pool, Scratch, SnapshotError, State,
-    Step, compile, full_hash, restore, snapshot, step, step_hash,
+    BadAccess, Compiled, Frame, Grouping, InputKind, Journal, Model, PartKind, Pool, Scratch, SnapshotError,
+    State, Step, compile, full_hash, restore, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
-use swarmyard_part_api::{Detail, Registry};
+use swarmyard_part_api::{Detail, Mark, Registry};
 use swarmyard_scene::Scene;
 
 /// How a world is loaded.
@@ -247,6 +247,23 @@ impl Sim {
         };
         let row = (slot - self.model.types[t].slots.start) * width + first;
         data.get(row..row + len)
+    }
+
+    /// What displays draw for a robot's sensors, in its own frame: (name of the part, marks).
+    #[must_use]
+    pub fn marks(&self, robot: &str) -> Vec<(&str, Vec<Mark>)> {
+        let Some(slot) = self.model.slot_of_path(robot) else { return Vec::new() };
+        let t = self.model.type_of[slot] as usize;
+        let ty = &self.model.types[t];
+        let row = slot - ty.slots.start;
+        let parts = ty.parts.iter().zip(&self.state.types[t].parts);
+        let marks = parts.filter_map(|(part, columns)| {
+            let PartKind::Sensor(sensor, _) = &part.kind else { return None };
+            let width = part.layout.reading_width();
+            let readings = &columns.readings[row * width..(row + 1) * width];
+            Some((part.name.as_str(), sensor.marks(readings, self.model.outline(slot))))
+        });
+        marks.collect()
     }
 
     /// Sets a command channel from the next step on. It enters the journal.

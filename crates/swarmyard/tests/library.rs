@@ -191,3 +191,25 @@ fn registers_that_do_not_fit_are_refused_with_their_place() {
         assert!(problems.0[0].span.is_some());
     }
 }
+
+#[test]
+fn a_part_shows_what_it_senses_in_the_frame_of_its_robot() {
+    use swarmyard::base::Vec2;
+    use swarmyard::part_api::MarkShape;
+    let eye = "[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrange = 20\nmount = [0.05, 0]\nstart = 0.05\n";
+    let bumper = "[[type.t.part]]\nname = \"bumper\"\nclass = \"bumper\"\n";
+    let mut sim =
+        room(&format!("{DRIVE}{eye}{bumper}[type.t.controller]\nclass = \"cruise\"\nleft = 5\nright = 5"));
+    sim.step().unwrap();
+    let marks = sim.marks("/robots/r1");
+    assert_eq!((marks[0].0, marks[1].0), ("eye", "bumper"));
+    let MarkShape::Line(line) = &marks[0].1[0].shape else { panic!("{marks:?}") };
+    assert_eq!(line[0], Vec2::new(0.1, 0.0));
+    assert!((line[1].x - 6.0).abs() < 1e-9, "the ray ends at the wall: {line:?}");
+    assert!(marks[1].1.is_empty());
+    sim.run_until(2.0).unwrap();
+    let marks = sim.marks("/robots/r1");
+    let [pressed] = &marks[1].1[..] else { panic!("{marks:?}") };
+    assert_eq!((pressed.channel, pressed.index), ("pressed", 0), "it drove into the wall in front");
+    assert!(sim.marks("/robots/r9").is_empty());
+}
