@@ -8,7 +8,7 @@ use crate::blocks::{self, normal};
 use crate::include::join;
 use crate::tree::{Data, Key, Tree, shortened};
 use crate::{Context, convert};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use swarmyard_base::{Diagnostic, Span};
 use swarmyard_part_api::Kind;
@@ -21,6 +21,9 @@ const KINDS: [(&str, Kind); 3] =
     [("sensor", Kind::Sensor), ("actuator", Kind::Actuator), ("controller", Kind::Controller)];
 
 type Entries = Vec<(Key, Tree)>;
+
+/// Parts and channels that have a register.
+type Channels = BTreeSet<(String, String)>;
 
 /// Puts every part file that the types name into the tree; `false` when one could not be read.
 pub(crate) fn resolve(context: &mut Context<'_>, root: &mut Tree) -> bool {
@@ -72,10 +75,11 @@ impl Part {
     /// Adds what a block says and nobody said before.
     fn fill(&mut self, block: &[(Key, Tree)]) {
         let Data::Table(entries) = &mut self.table.data else { return };
+        let said = keys(entries);
         for (key, value) in block {
             if key.text == "registers" {
                 self.registers.push(value.clone());
-            } else if !entries.iter().any(|(k, _)| k.text == key.text) {
+            } else if !said.contains(&key.text) {
                 entries.push((key.clone(), value.clone()));
             }
         }
@@ -107,10 +111,11 @@ impl Files<'_, '_> {
             self.robot_file(&name, entries, &mut groups);
         }
         let mut registers = Vec::new();
+        let mut taken = listed_channels(entries);
         for (group, section) in groups.iter_mut().zip(sections) {
             for part in &mut group.parts {
                 self.part(part, section);
-                self.registers(part, entries, &mut registers);
+                self.registers(part, &mut taken, &mut registers);
             }
             let tables: Vec<Tree> = group.parts.drain(..).map(|p| p.table).collect();
             if let Some(span) = group.span.or_else(|| tables.first().map(|t| t.span)) {
@@ -125,7 +130,8 @@ impl Files<'_, '_> {
     fn robot_file(&mut self, name: &Tree, entries: &mut Entries, groups: &mut [Group; 2]) {
         let Some(file) = self.load(name, "type") else { return };
         let Some((_, block)) = self.only_block(&file, &["robot"], name.span) else { return };
-        let shaped = entries.iter().any(|(k, _)| SHAPE_KEYS.contains(&k.text.as_str()));
+        let said = keys(entries);
+        let shaped = SHAPE_KEYS.iter().any(|k| said.contains(*k));
         let mut at = [0, 0];
         for (key, value) in block {
             if let Some(&(_, kind)) = KINDS.iter().find(|k| k.0 == key.text) {
@@ -146,7 +152,7 @@ impl Files<'_, '_> {
             } else {
                 let outline = shaped && SHAPE_KEYS.contains(&key.text.as_str());
                 // Another outline in the scenario replaces the file's.
-                if !outline && !entries.iter().any(|(k, _)| k.text == key.text) {
+                if !outline && !said.contains(&key.text) {
                     entries.push((key.clone(), value.clone()));
                 }
             }
@@ -199,15 +205,9 @@ impl Files<'_, '_> {
     }
 
     /// The registers of a part as the scenario would write them.
-    fn registers(&mut self, part: &Part, entries: &[(Key, Tree)], out: &mut Vec<Tree>) {
+    fn registers(&mut self, part: &Part, taken: &mut Channels, out: &mut Vec<Tree>) {
         let Some(name) = part.table.get("name") else { return };
         let Some(own) = name.text() else { return };
-        let listed = |out: &[Tree], channel: &str| {
-            let written = entries.iter().find(|(k, _)| k.text == "register").map(|e| &e.1.data);
-            let written = if let Some(Data::Array(items)) = written { items.as_slice() } else { &[] };
-            let says = |t: &Tree, key: &str, text: &str| t.get(key).and_then(Tree::text) == Some(text);
-            written.iter().chain(out).any(|t| says(t, "part", own) && says(t, "channel", channel))
-        };
         for block in &part.registers {
             let Some(channels) = block.table() else {
                 self.context.report(convert::wrong_type("registers", block, "block of registers `{ … }`"));
@@ -220,7 +220,8 @@ impl Files<'_, '_> {
                     self.context.report(d);
                     continue;
                 };
-                if listed(out, &channel.text) {
+                // The scenario's own register of that channel wins, then the nearest file's.
+                if !taken.insert((own.to_owned(), channel.text.clone())) {
                     continue;
                 }
                 let text = |text: &str, span: Span| Tree { span, data: Data::Str(text.to_owned()) };
@@ -245,13 +246,13 @@ impl Files<'_, '_> {
         }
         let text = if key.text == "address" { "at" } else { &key.text };
         let key = Key { text: text.to_owned(), span: key.span };
-        match table.iter().find(|(k, _)| k.text == key.text) {
-            Some((first, _)) => {
-                let d = repeated(self.context, &key, first.span);
-                self.context.report(d);
-            }
-            None => table.push((key, value.clone())),
+        // Other keys cannot stand there twice: that was checked when the file was read.
+        let first = if text == "at" { table.iter().find(|(k, _)| k.text == "at") } else { None };
+        if let Some((first, _)) = first {
+            let d = repeated(self.context, &key, first.span);
+            return self.context.report(d);
         }
+        table.push((key, value.clone()));
     }
 
     /// The text of that name as a tree.
@@ -326,8 +327,11 @@ impl Files<'_, '_> {
             if let Some(&first) = first.get(&key.text)
                 && !may_repeat
             {
-                let d = repeated(self.context, &key, first);
-                self.context.report(d);
+                // To find a place takes time, and past the limit nobody sees it.
+                if !self.context.is_full() {
+                    let d = repeated(self.context, &key, first);
+                    self.context.report(d);
+                }
                 continue;
             }
             first.insert(key.text.clone(), key.span);
@@ -423,6 +427,10 @@ impl Group {
     }
 }
 
+fn keys(entries: &[(Key, Tree)]) -> BTreeSet<String> {
+    entries.iter().map(|(k, _)| k.text.clone()).collect()
+}
+
 fn take(entries: &mut Entries, key: &str) -> Option<(Key, Tree)> {
     let at = entries.iter().position(|(k, _)| k.text == key)?;
     Some(entries.remove(at))
@@ -436,6 +444,14 @@ fn take_parts(entries: &mut Entries, section: &str) -> Group {
     };
     let parts = tables.into_iter().map(|table| Part { table, kind: None, registers: Vec::new() }).collect();
     Group { parts, span: Some(key.span) }
+}
+
+/// Part and channel of every register that the scenario lists.
+fn listed_channels(entries: &[(Key, Tree)]) -> Channels {
+    let Some((_, tree)) = entries.iter().find(|(k, _)| k.text == "register") else { return Channels::new() };
+    let Data::Array(items) = &tree.data else { return Channels::new() };
+    let text = |t: &Tree, key: &str| t.get(key).and_then(Tree::text).map(str::to_owned);
+    items.iter().filter_map(|t| text(t, "part").zip(text(t, "channel"))).collect()
 }
 
 /// Puts registers behind those that the scenario lists.

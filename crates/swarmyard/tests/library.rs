@@ -191,3 +191,27 @@ fn registers_that_do_not_fit_are_refused_with_their_place() {
         assert!(problems.0[0].span.is_some());
     }
 }
+
+#[test]
+fn part_files_give_the_same_run_as_the_scenario_that_says_it_all() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/part-files");
+    let load = |name: &str| {
+        Sim::load(folder.join(name), &swarmyard::Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (mut files, mut plain) = (load("files.toml"), load("plain.toml"));
+    for _ in 0..50 {
+        files.step().unwrap();
+        plain.step().unwrap();
+    }
+    assert_eq!((files.hash(), files.full_hash()), (plain.hash(), plain.full_hash()));
+    // Seven rays of two bytes from 0x10 to 0x1d, then the wheels.
+    for address in [0x10, 0x1c, 0x20, 0x21] {
+        let bytes = if address < 0x20 { 2 } else { 1 };
+        let peek = |sim: &Sim| sim.peek("/robots/r1", address, bytes).unwrap();
+        assert_eq!(peek(&files), peek(&plain));
+        assert!(peek(&files).1.is_none(), "there is a register at {address:#x}");
+    }
+    let millimetres = f64::from(files.peek("/robots/r1", 0x10, 2).unwrap().0);
+    let range = files.channel("/robots/r1/eye", "range").unwrap()[0];
+    assert!((millimetres / 1000.0 - range).abs() <= 0.001, "{millimetres} {range}");
+}
