@@ -215,3 +215,19 @@ fn part_files_give_the_same_run_as_the_scenario_that_says_it_all() {
     let range = files.channel("/robots/r1/eye", "range").unwrap()[0];
     assert!((millimetres / 1000.0 - range).abs() <= 0.001, "{millimetres} {range}");
 }
+
+#[test]
+fn a_register_of_a_channel_that_is_none_is_reported_in_the_part_file() {
+    struct Eye;
+    impl swarmyard::formats::Loader for Eye {
+        fn load(&self, _: &str) -> Result<String, String> {
+            Ok("Sensor = {\n  Class = range-rays\n  Range = 90\n  Registers = { Rnge = { Address = 8 } }\n}\n".into())
+        }
+    }
+    let text = "format = 1\n[type.t]\nradius = 1\n[[type.t.part]]\nname = \"eye\"\nfile = \"eye.part\"\n[[robot]]\ntype = \"t\"\n";
+    let registry = swarmyard::standard_registry();
+    let scene = swarmyard::formats::read("t.toml", text, &[], &Eye, &registry).unwrap().scene;
+    let failed =
+        Sim::from_scene(&scene, &registry, &swarmyard::Options::default()).err().expect("no such channel");
+    assert!(failed.to_string().starts_with("eye.part:4:17: error[unknown-channel]"), "{failed}");
+}
