@@ -411,7 +411,7 @@ fn deep_and_wide_part_files_are_refused_politely() {
 #[test]
 fn a_file_of_many_keys_takes_no_time_to_speak_of() {
     let keys = |n: usize| (0..n).map(|k| format!("k{k}=1 ")).collect::<String>();
-    let channels: String = (0..40_000).map(|k| format!("c{k} = {{ Address = {k} }}\n")).collect();
+    let channels: String = (0..30_000).map(|k| format!("c{k} = {{ Address = {k} }}\n")).collect();
     for (body, is_good) in [
         (keys(90_000), false),
         ("a=1 ".repeat(90_000), false),
@@ -420,7 +420,7 @@ fn a_file_of_many_keys_takes_no_time_to_speak_of() {
     ] {
         let texts = Texts::new([("p.part", &format!("Sensor = {{ Class = rays {body} }}"))]);
         let read = read("scenario.toml", &scenario_for("p.part"), &[], &texts, &registry());
-        assert_eq!(read.is_ok(), is_good);
+        assert_eq!(read.is_ok(), is_good, "{:.40}", body);
         fuzz_read_blocks(texts.0["p.part"].as_bytes());
     }
 }
