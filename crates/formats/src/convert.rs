@@ -19,11 +19,17 @@ pub(crate) fn convert(name: &str, tree: &Tree, ty: &ParamType) -> Result<Value, 
         ParamType::Bool => match &tree.data {
             Data::Bool(b) => Ok(Value::Bool(*b)),
             Data::Loose(s) if s == "true" || s == "false" => Ok(Value::Bool(s == "true")),
+            Data::Lab(s) => match s.to_lowercase().as_str() {
+                "true" | "yes" => Ok(Value::Bool(true)),
+                "false" | "no" => Ok(Value::Bool(false)),
+                _ => Err(wrong()),
+            },
             _ => Err(wrong()),
         },
         ParamType::Int { .. } => match &tree.data {
             Data::Int(i) => Ok(Value::Int(*i)),
             Data::Loose(s) => s.trim().parse().map(Value::Int).map_err(|_| wrong()),
+            Data::Lab(s) => lab_integer(s).map(Value::Int).ok_or_else(wrong),
             Data::Str(s) if s.trim().parse::<i64>().is_ok() => {
                 Err(wrong().help("write the number without quotes"))
             }
@@ -71,9 +77,50 @@ fn number(name: &str, tree: &Tree, unit: Unit, ty: &ParamType) -> Result<f64, Di
         Data::Str(s) | Data::Loose(s) => {
             return unit.parse(s).map_err(|why| unreadable(name, s, &why).at(Some(tree.span)));
         }
+        Data::Lab(s) => {
+            let with_unit = if is_plain(s) { format!("{s} {}", lab_unit(unit, ty)) } else { s.clone() };
+            return unit.parse(&with_unit).map_err(|why| unreadable(name, s, &why).at(Some(tree.span)));
+        }
         _ => return Err(wrong_type(name, tree, &ty.words())),
     };
     if x.is_finite() { Ok(x) } else { Err(not_finite(name, &x.to_string()).at(Some(tree.span))) }
+}
+
+/// What a plain number in a part file is measured in.
+///
+/// A number without dimension that cannot exceed 1 is a share, and those are written in percent.
+fn lab_unit(unit: Unit, ty: &ParamType) -> &'static str {
+    match unit {
+        Unit::None if matches!(*ty, ParamType::Number { min, max, .. } if min >= 0.0 && max <= 1.0) => "%",
+        Unit::Metre => "cm",
+        Unit::Radian => "deg",
+        Unit::MetrePerSecond => "cm/s",
+        Unit::RadianPerSecond => "deg/s",
+        Unit::MetrePerSecond2 => "cm/s2",
+        Unit::RadianPerSecond2 => "deg/s2",
+        Unit::None
+        | Unit::Second
+        | Unit::Kilogram
+        | Unit::KilogramMetre2
+        | Unit::NewtonSecond
+        | Unit::Hertz => unit.symbol(),
+    }
+}
+
+/// Whether a number was written without a unit.
+fn is_plain(text: &str) -> bool {
+    !text.contains(|c: char| (c.is_alphabetic() && !matches!(c, 'e' | 'E')) || matches!(c, '%' | '°'))
+}
+
+/// A whole number, decimal or after `0x`.
+fn lab_integer(text: &str) -> Option<i64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) if digits.starts_with(|c: char| c.is_ascii_hexdigit()) => {
+            i64::from_str_radix(digits, 16).ok()
+        }
+        Some(_) => None,
+        None => text.parse().ok(),
+    }
 }
 
 fn period(name: &str, tree: &Tree, ty: &ParamType) -> Result<Ratio, Diagnostic> {
@@ -87,7 +134,9 @@ fn period(name: &str, tree: &Tree, ty: &ParamType) -> Result<Ratio, Diagnostic> 
     let read = match &tree.data {
         Data::Int(i) => decimal(*i as f64),
         Data::Float(x) => decimal(*x),
-        Data::Str(s) | Data::Loose(s) => Unit::Second.parse_ratio(s).map_err(|why| unreadable(name, s, &why)),
+        Data::Str(s) | Data::Loose(s) | Data::Lab(s) => {
+            Unit::Second.parse_ratio(s).map_err(|why| unreadable(name, s, &why))
+        }
         _ => Err(wrong_type(name, tree, &ty.words())),
     };
     read.map_err(|d| d.at(Some(tree.span)))

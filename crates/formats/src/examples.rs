@@ -1,6 +1,6 @@
 //! The examples of sheets as whole scenarios, and entries for tools that test this crate.
 
-use crate::{Limits, NoFiles, read, read_within};
+use crate::{Limits, Loader, NoFiles, blocks, read, read_within};
 use swarmyard_part_api::{Kind, Registry, Sheet};
 
 /// A complete scenario around the example of a sheet.
@@ -43,4 +43,25 @@ pub fn check_examples(registry: &Registry) -> Vec<String> {
 pub fn fuzz_read(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = read_within(Limits::SMALL, ("fuzz.toml", &text), &[], &NoFiles, &Registry::new());
+}
+
+/// Reads anything as a part file, as a part's and as a robot's; for fuzzing. It must never panic, and
+/// what can be read must be written back to the byte.
+pub fn fuzz_read_blocks(data: &[u8]) {
+    struct Same<'t>(&'t str);
+    impl Loader for Same<'_> {
+        fn load(&self, _name: &str) -> Result<String, String> {
+            Ok(self.0.to_owned())
+        }
+    }
+    let text = String::from_utf8_lossy(data);
+    if let Ok(file) = blocks::parse("fuzz.part", &text) {
+        assert_eq!(file.to_string(), text, "a part file is written back as it was");
+        for entry in file.entries() {
+            let _ = blocks::set(&text, &format!("{}.Name", entry.key()), "2 m");
+        }
+    }
+    let scenario = "format = 1\n[type.a]\nfile = \"a.robot\"\n[type.b]\nradius = 1\n\
+                    [[type.b.part]]\nname = \"p\"\nfile = \"b.part\"\n";
+    let _ = read_within(Limits::SMALL, ("fuzz.toml", scenario), &[], &Same(&text), &Registry::new());
 }

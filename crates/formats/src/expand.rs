@@ -437,7 +437,7 @@ fn name_span(table: &Tree) -> Span {
 /// A value as it would be written inside a text.
 fn plain(value: &Tree) -> String {
     match &value.data {
-        Data::Str(s) | Data::Loose(s) => s.clone(),
+        Data::Str(s) | Data::Loose(s) | Data::Lab(s) => s.clone(),
         Data::Int(i) => i.to_string(),
         Data::Float(x) => x.to_string(),
         Data::Bool(b) => b.to_string(),

@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 8;
 /// Answers `None` when going on would only report what follows from the first mistake.
 pub(crate) fn gather(context: &mut Context<'_>, name: &str, text: &str) -> Option<Tree> {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
-    let mut gatherer = Gatherer { context, open: vec![base.clone()], seen: vec![base], bytes: 0 };
+    let mut gatherer = Gatherer { context, open: vec![base.clone()], seen: vec![base] };
     let mut root = gatherer.text(name, text, None)?;
     if !check_format(gatherer.context, &root, true) {
         return None;
@@ -31,20 +31,12 @@ struct Gatherer<'c, 'a> {
     open: Vec<String>,
     /// Files that were read.
     seen: Vec<String>,
-    bytes: usize,
 }
 
 impl Gatherer<'_, '_> {
     /// One text to one tree.
     fn text(&mut self, name: &str, text: &str, asked: Option<Span>) -> Option<Tree> {
-        self.bytes += text.len();
-        let limit = self.context.limits.text;
-        if self.bytes > limit {
-            let what = format!("scenario texts may have at most `{limit}` bytes together");
-            self.context.report(Diagnostic::error("too-big", what).at(asked));
-            return None;
-        }
-        let source = self.context.sources.add(name, text);
+        let source = self.context.add_text(name, text, asked)?;
         parse(text, source).map_err(|d| self.context.report(d)).ok()
     }
 
@@ -112,7 +104,7 @@ impl Gatherer<'_, '_> {
 }
 
 /// The name of a file next to others in `folder`; `None` when it leaves the scenario's folder.
-fn join(folder: &str, name: &str) -> Option<String> {
+pub(crate) fn join(folder: &str, name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with('/') || name.contains(['\\', ':', '\0']) {
         return None;
     }

@@ -1,17 +1,19 @@
 //! Scenario text in and out.
 //!
 //! In: TOML text, and a [`Loader`] for what it includes. Out: a [`Scene`], or every problem that was
-//! found, each with its place. Text becomes a tree with spans (`tree`), includes, parameters and
-//! templates are worked out on the tree (`expand`), and then the tree is read against the sheets of
-//! the registry (`mean`).
+//! found, each with its place. Text becomes a tree with spans (`tree`), part files are put into it
+//! (`blocks`, `files`), includes, parameters and templates are worked out on the tree (`expand`), and
+//! then the tree is read against the sheets of the registry (`mean`).
 //!
 //! *Invariant:* this crate touches no file, clock or environment, and knows no part by name. All
 //! sizes are bounded before anything is allocated.
 
+pub mod blocks;
 mod convert;
 mod edit;
 mod examples;
 mod expand;
+mod files;
 mod include;
 mod mean;
 mod overrides;
@@ -21,14 +23,15 @@ mod tidy;
 mod tree;
 
 pub use edit::set;
-pub use examples::{check_examples, example_scenario, fuzz_read};
+pub use examples::{check_examples, example_scenario, fuzz_read, fuzz_read_blocks};
 pub use schema::schema;
 pub use sheets::{describe, describe_list, manual};
 pub use tidy::format;
 
-use swarmyard_base::{Diagnostic, Diagnostics, Severity, Sources, Span};
+use swarmyard_base::{Diagnostic, Diagnostics, Severity, SourceId, Sources, Span};
 use swarmyard_part_api::Registry;
 use swarmyard_scene::Scene;
+use tree::Tree;
 
 /// Newest version of the format that this program reads.
 pub const FORMAT: i64 = 1;
@@ -124,7 +127,7 @@ pub(crate) fn read_within(
     let mut context = Context::new(limits, loader, registry);
     let scene = include::gather(&mut context, name, text)
         .and_then(|tree| {
-            let tree = overrides::apply(&mut context, tree, overrides);
+            let tree = with_files(&mut context, tree, overrides)?;
             let expanded = expand::expand(&mut context, tree)?;
             Some(mean::mean(&mut context, expanded))
         })
@@ -136,6 +139,19 @@ pub(crate) fn read_within(
     Ok(Loaded { scene: Scene { root: scene, sources }, warnings: problems })
 }
 
+/// Part files and overrides put into the tree.
+///
+/// An override that has no place yet may find one in what a part file brings, so it is tried again.
+fn with_files(context: &mut Context<'_>, mut tree: Tree, overrides: &[(String, String)]) -> Option<Tree> {
+    let open = overrides::apply(context, &mut tree, overrides);
+    let complete = files::resolve(context, &mut tree);
+    // Without the file it cannot be said whether they have a place.
+    if complete {
+        overrides::apply_rest(context, &mut tree, &open);
+    }
+    complete.then_some(tree)
+}
+
 /// Problems after which we stop collecting: nobody reads further, and a hostile file could fill memory.
 const MAX_PROBLEMS: usize = 1000;
 
@@ -145,8 +161,10 @@ pub(crate) struct Context<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) limits: Limits,
     pub(crate) sources: Sources,
-    /// Sources from this one on are overrides from the command line.
-    pub(crate) first_override: u32,
+    /// The sources that are overrides from the command line.
+    pub(crate) overrides: std::ops::Range<u32>,
+    /// Bytes of all texts so far.
+    bytes: usize,
     problems: Diagnostics,
     dropped: usize,
 }
@@ -158,10 +176,23 @@ impl<'a> Context<'a> {
             registry,
             limits,
             sources: Sources::default(),
-            first_override: u32::MAX,
+            overrides: u32::MAX..u32::MAX,
+            bytes: 0,
             problems: Diagnostics::default(),
             dropped: 0,
         }
+    }
+
+    /// Keeps a text from outside, unless it is too long; says so at the place that asked for it.
+    pub(crate) fn add_text(&mut self, name: &str, text: &str, asked: Option<Span>) -> Option<SourceId> {
+        self.bytes += text.len();
+        let limit = self.limits.text;
+        if self.bytes > limit {
+            let what = format!("scenario texts may have at most `{limit}` bytes together");
+            self.report(Diagnostic::error("too-big", what).at(asked));
+            return None;
+        }
+        Some(self.sources.add(name, text))
     }
 
     /// Notes a problem.
@@ -174,7 +205,7 @@ impl<'a> Context<'a> {
             return;
         }
         // A key that came from the command line is not a mistake in the file.
-        if d.code == "unknown-key" && d.span.is_some_and(|s| s.source.0 >= self.first_override) {
+        if d.code == "unknown-key" && d.span.is_some_and(|s| self.overrides.contains(&s.source.0)) {
             d.code = "bad-override";
         }
         self.problems.push(d);

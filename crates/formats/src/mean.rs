@@ -203,8 +203,9 @@ impl<'a> Meaning<'_, 'a> {
             for section in ["part", "controller"] {
                 self.parts(&table, section, &path, &mut node, &mut names);
             }
+            let parts: Vec<String> = names.keys().cloned().collect();
             self.registers(&table, &path, &mut node, &mut names);
-            self.check_part_names(&node);
+            self.check_part_names(&node, &parts);
             let known = Type {
                 node: Arc::new(node.clone()),
                 reach: reach.unwrap_or(0.0),
@@ -272,17 +273,17 @@ impl<'a> Meaning<'_, 'a> {
         }
     }
 
-    /// Parameters that name another part of the type must name one.
-    fn check_part_names(&mut self, node: &Node) {
+    /// Parameters that name another part of the type must name one, be it only a broken one.
+    fn check_part_names(&mut self, node: &Node, parts: &[String]) {
         for child in &node.children {
             let Some(sheet) = self.sheet(&child.class) else { continue };
             let names = sheet.params.iter().filter(|p| p.ty == ParamType::Name("part")).map(|p| p.name);
             for key in names {
                 let Some(wanted) = child.params.text_or_none(key) else { continue };
-                let parts = node.children.iter().filter(|c| &*c.class != "register").map(|c| c.name.as_str());
-                if parts.clone().any(|p| p == wanted) {
+                if parts.iter().any(|p| p == wanted) {
                     continue;
                 }
+                let parts = parts.iter().map(String::as_str).filter(|p| is_name(p));
                 let what = format!("this type has no part `{}`", shortened(wanted));
                 let d = Diagnostic::error("unknown-part", what).at(child.params.span(key));
                 self.context

@@ -11,16 +11,39 @@ use swarmyard_base::{Diagnostic, SourceId, Span};
 /// Sections that every scenario has, written or not.
 pub(crate) const IMPLIED: [&str; 3] = ["run", "world", "record"];
 
-/// Puts the overrides into the tree.
-pub(crate) fn apply(context: &mut Context<'_>, mut tree: Tree, overrides: &[(String, String)]) -> Tree {
-    context.first_override = u32::try_from(context.sources.0.len()).unwrap_or(u32::MAX);
+/// An override that found no place yet.
+pub(crate) struct Open<'o> {
+    source: SourceId,
+    path: &'o str,
+    value: &'o str,
+}
+
+/// Puts the overrides into the tree; answers those that have no place in it.
+pub(crate) fn apply<'o>(
+    context: &mut Context<'_>,
+    tree: &mut Tree,
+    overrides: &'o [(String, String)],
+) -> Vec<Open<'o>> {
+    let count = |context: &Context<'_>| u32::try_from(context.sources.0.len()).unwrap_or(u32::MAX);
+    let first = count(context);
+    let mut open = Vec::new();
     for (path, value) in overrides {
         let source = context.sources.add(crate::OVERRIDE_SOURCE, format!("{path}={value}"));
-        if let Err(d) = apply_one(&mut tree, source, path, value) {
+        if apply_one(tree, source, path, value).is_err() {
+            open.push(Open { source, path, value });
+        }
+    }
+    context.overrides = first..count(context);
+    open
+}
+
+/// Tries the rest again, and reports those that still have no place.
+pub(crate) fn apply_rest(context: &mut Context<'_>, tree: &mut Tree, open: &[Open<'_>]) {
+    for rest in open {
+        if let Err(d) = apply_one(tree, rest.source, rest.path, rest.value) {
             context.report(d);
         }
     }
-    tree
 }
 
 fn apply_one(root: &mut Tree, source: SourceId, path: &str, value: &str) -> Result<(), Diagnostic> {

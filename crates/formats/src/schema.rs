@@ -64,7 +64,7 @@ pub fn schema(registry: &Registry) -> String {
 fn type_parts(registry: &Registry) -> Vec<(&'static str, Json)> {
     let of = |kinds: &[Kind], name_required: bool| {
         let classes = registry.sheets().filter(|s| kinds.contains(&s.kind));
-        let choices: Vec<Json> = classes
+        let mut choices: Vec<Json> = classes
             .map(|s| {
                 let Json::Object(mut part) = table(registry, s, class_keys(s)) else {
                     return Json::Array(vec![]);
@@ -77,7 +77,8 @@ fn type_parts(registry: &Registry) -> Vec<(&'static str, Json)> {
                 Json::Object(part)
             })
             .collect();
-        if choices.is_empty() { typed("object") } else { obj([("anyOf", Json::Array(choices))]) }
+        choices.push(part_with_file());
+        obj([("anyOf", Json::Array(choices))])
     };
     let controller = of(&[Kind::Controller], false);
     let register = registry.sheet("register").map_or_else(|| typed("object"), |s| table(registry, s, vec![]));
@@ -92,7 +93,20 @@ fn class_keys(sheet: &Sheet) -> Vec<(&'static str, Json)> {
     vec![
         ("class", obj([("const", text(sheet.class)), ("description", text(sheet.summary))])),
         ("name", described("string", "Name in its path.")),
+        ("file", described("string", PART_FILE)),
     ]
+}
+
+const PART_FILE: &str = "Part file in block syntax that says what is not said here.";
+
+/// A part whose class and parameters are in its file, so that only the reader can check them.
+fn part_with_file() -> Json {
+    let keys = [
+        ("file", described("string", PART_FILE)),
+        ("class", described("string", "Its class, when the file does not name one.")),
+        ("name", described("string", "Name in its path.")),
+    ];
+    obj([("type", text("object")), ("properties", obj(keys)), ("required", Json::Array(vec![text("file")]))])
 }
 
 fn use_table() -> Json {

@@ -69,7 +69,8 @@ pub fn describe_list(registry: &Registry) -> String {
 pub fn manual(registry: &Registry) -> String {
     let mut out = String::from(
         "# Reference of classes\n\nMade from the sheets of the classes by `swarmyard describe --manual`; do not edit it.\n\
-         A plain number is in the unit shown; a text may name another one, such as `\"25cm\"` or `\"90deg\"`.\n",
+         A plain number is in the unit shown; a text may name another one, such as `\"25cm\"` or `\"90deg\"`.\n\
+         A type, part or controller may take what it does not say from a `file`; there plain numbers are in other units: see [part files](part-files.md).\n",
     );
     for kind in KINDS {
         let sheets: Vec<&Sheet> = registry.sheets().filter(|s| s.kind == kind).collect();

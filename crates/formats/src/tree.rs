@@ -34,6 +34,8 @@ pub(crate) enum Data {
     Str(String),
     /// A text that came from a parameter or from the command line: it is read as whatever is wanted.
     Loose(String),
+    /// A value of a part file: read as whatever is wanted, a plain number in the laboratory's unit.
+    Lab(String),
     Int(i64),
     Float(f64),
     Bool(bool),
@@ -64,7 +66,7 @@ impl Tree {
     /// The text, if it is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.data {
-            Data::Str(s) | Data::Loose(s) => Some(s),
+            Data::Str(s) | Data::Loose(s) | Data::Lab(s) => Some(s),
             _ => None,
         }
     }
@@ -74,7 +76,7 @@ impl Tree {
         match &self.data {
             Data::Table(_) => "a table".into(),
             Data::Array(_) => "a list".into(),
-            Data::Str(s) | Data::Loose(s) => format!("the text `{}`", shortened(s)),
+            Data::Str(s) | Data::Loose(s) | Data::Lab(s) => format!("the text `{}`", shortened(s)),
             Data::Int(i) => format!("the number `{i}`"),
             Data::Float(x) => format!("the number `{x}`"),
             Data::Bool(b) => format!("`{b}`"),

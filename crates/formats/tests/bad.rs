@@ -52,7 +52,7 @@ fn every_broken_scenario_reports_what_it_says() {
     let folder = Folder::of_tests("bad");
     let registry = registry();
     let mut wrong = Vec::new();
-    let scenarios = folder.scenarios();
+    let scenarios = folder.files("toml");
     assert!(scenarios.len() >= 70);
     for (name, text) in scenarios {
         let overrides: Vec<(String, String)> = directives(&text, "set")
@@ -79,7 +79,7 @@ fn every_broken_scenario_reports_what_it_says() {
 fn every_message_shows_the_value_and_ends_without_a_full_stop() {
     let folder = Folder::of_tests("bad");
     let registry = registry();
-    for (name, text) in folder.scenarios() {
+    for (name, text) in folder.files("toml") {
         let Err(failed) = read(&name, &text, &[], &folder, &registry) else { continue };
         for d in failed.problems.0.iter().filter(|d| d.code != "syntax" && d.code != "missing-format") {
             assert!(d.message.contains('`'), "{name}: {}", d.message);
@@ -105,7 +105,7 @@ fn near_misses_are_suggested() {
         ("include-duplicate", "include-duplicate.toml:3:7"),
     ] {
         let name = format!("{name}.toml");
-        let (_, text) = folder.scenarios().into_iter().find(|s| s.0 == name).expect("the scenario");
+        let (_, text) = folder.files("toml").into_iter().find(|s| s.0 == name).expect("the scenario");
         let overrides: Vec<(String, String)> = directives(&text, "set")
             .iter()
             .filter_map(|l| l.split_once('='))

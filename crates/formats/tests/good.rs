@@ -35,7 +35,7 @@ fn near(a: Vec2, x: f64, y: f64) -> bool {
 
 #[test]
 fn all_good_scenarios_load_without_a_warning() {
-    for (name, _) in Folder::of_tests("good").scenarios() {
+    for (name, _) in Folder::of_tests("good").files("toml") {
         assert!(load_with(&name, &[]).warnings.0.is_empty(), "{name}");
     }
 }

@@ -50,8 +50,8 @@ fn codes(name: &str, text: &str) -> Vec<&'static str> {
 
 #[test]
 fn damaged_scenarios_are_refused_or_read_but_never_panic() {
-    let mut all = Folder::of_tests("good").scenarios();
-    all.extend(Folder::of_tests("bad").scenarios());
+    let mut all = Folder::of_tests("good").files("toml");
+    all.extend(Folder::of_tests("bad").files("toml"));
     for (name, text) in all {
         for round in 0..ROUNDS {
             let draw = Draw::at(1, Uid::of_path(&name), Purpose::Test, Time::ZERO, round);
@@ -70,7 +70,7 @@ fn damaged_scenarios_are_refused_or_read_but_never_panic() {
 
 #[test]
 fn every_cut_of_a_scenario_is_survived() {
-    for (_, text) in Folder::of_tests("good").scenarios() {
+    for (_, text) in Folder::of_tests("good").files("toml") {
         for end in 0..text.len() {
             fuzz_read(&text.as_bytes()[..end]);
         }

@@ -26,7 +26,7 @@ fn formatting_keeps_the_order_of_dotted_keys() {
 
 #[test]
 fn good_scenarios_are_formatted_already() {
-    for (name, text) in Folder::of_tests("good").scenarios() {
+    for (name, text) in Folder::of_tests("good").files("toml") {
         assert_eq!(format(&name, &text).expect("formats"), text, "{name}");
     }
 }
@@ -41,7 +41,7 @@ fn shown(node: &Node) -> String {
 #[test]
 fn formatting_keeps_the_meaning() {
     let folder = Folder::of_tests("good");
-    for (name, text) in folder.scenarios() {
+    for (name, text) in folder.files("toml") {
         let squeezed = text.replace(" = ", "=").replace(", ", ",").replace("\n\n", "\n\n\n\n");
         let tidy = format(&name, &squeezed).expect("formats");
         let scene =

@@ -194,8 +194,13 @@ fn robot_type() -> Sheet {
     let sheet = Sheet::new(
         "type",
         Kind::Structure,
-        "A kind of robot: an outline and parts. Written as `[type.NAME]`, its parts as `[[type.NAME.part]]` with `name` and `class`, its controller as `[type.NAME.controller]` with `class`.",
-    );
+        "A kind of robot: an outline and parts. Written as `[type.NAME]`, its parts as `[[type.NAME.part]]` with `name` and `class`, its controller as `[type.NAME.controller]` with `class`. Type, part and controller may take what they do not say from a `file` in block syntax.",
+    )
+    .param(Param::new(
+        "file",
+        ParamType::Text,
+        "The robot's own file, such as `essex.robot`, with its outline, parts and controllers; a key in the scenario wins over the file's.",
+    ));
     shape(sheet)
         .param(Param::number("height", Unit::Metre, "Height of the body; sensors mounted higher than others see over them.").within(1e-3, 1.0e4).or_num(0.3))
         .example("[type.scout]\nradius = \"12cm\"\nmass = \"2kg\"\n\n[[type.scout.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[robot]]\ntype = \"scout\"")

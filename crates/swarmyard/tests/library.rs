@@ -213,3 +213,43 @@ fn a_part_shows_what_it_senses_in_the_frame_of_its_robot() {
     assert_eq!((pressed.channel, pressed.index), ("pressed", 0), "it drove into the wall in front");
     assert!(sim.marks("/robots/r9").is_empty());
 }
+
+#[test]
+fn part_files_give_the_same_run_as_the_scenario_that_says_it_all() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/part-files");
+    let load = |name: &str| {
+        Sim::load(folder.join(name), &swarmyard::Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (mut files, mut plain) = (load("files.toml"), load("plain.toml"));
+    for _ in 0..50 {
+        files.step().unwrap();
+        plain.step().unwrap();
+    }
+    assert_eq!((files.hash(), files.full_hash()), (plain.hash(), plain.full_hash()));
+    // Seven rays of two bytes from 0x10 to 0x1d, then the wheels.
+    for address in [0x10, 0x1c, 0x20, 0x21] {
+        let bytes = if address < 0x20 { 2 } else { 1 };
+        let peek = |sim: &Sim| sim.peek("/robots/r1", address, bytes).unwrap();
+        assert_eq!(peek(&files), peek(&plain));
+        assert!(peek(&files).1.is_none(), "there is a register at {address:#x}");
+    }
+    let millimetres = f64::from(files.peek("/robots/r1", 0x10, 2).unwrap().0);
+    let range = files.channel("/robots/r1/eye", "range").unwrap()[0];
+    assert!((millimetres / 1000.0 - range).abs() <= 0.001, "{millimetres} {range}");
+}
+
+#[test]
+fn a_register_of_a_channel_that_is_none_is_reported_in_the_part_file() {
+    struct Eye;
+    impl swarmyard::formats::Loader for Eye {
+        fn load(&self, _: &str) -> Result<String, String> {
+            Ok("Sensor = {\n  Class = range-rays\n  Range = 90\n  Registers = { Rnge = { Address = 8 } }\n}\n".into())
+        }
+    }
+    let text = "format = 1\n[type.t]\nradius = 1\n[[type.t.part]]\nname = \"eye\"\nfile = \"eye.part\"\n[[robot]]\ntype = \"t\"\n";
+    let registry = swarmyard::standard_registry();
+    let scene = swarmyard::formats::read("t.toml", text, &[], &Eye, &registry).unwrap().scene;
+    let failed =
+        Sim::from_scene(&scene, &registry, &swarmyard::Options::default()).err().expect("no such channel");
+    assert!(failed.to_string().starts_with("eye.part:4:17: error[unknown-channel]"), "{failed}");
+}

@@ -42,12 +42,12 @@ impl Folder {
         Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name))
     }
 
-    /// Names and texts of the scenarios in it, sorted.
-    pub(crate) fn scenarios(&self) -> Vec<(String, String)> {
+    /// Names and texts of the files in it that end so, sorted.
+    pub(crate) fn files(&self, extension: &str) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = std::fs::read_dir(&self.0)
             .expect("the folder of scenarios")
             .map(|e| e.expect("an entry").path())
-            .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+            .filter(|p| p.extension().is_some_and(|e| e == extension))
             .map(|p| {
                 let name = p.file_name().expect("a name").to_string_lossy().into_owned();
                 (name, std::fs::read_to_string(&p).expect("a text"))

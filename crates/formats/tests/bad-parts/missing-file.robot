@@ -1,0 +1,5 @@
+Robot = {
+    Radius = 12
+    Sensor = { Name = eye  File = nowhere.part }
+}
+#! expect 3:35 bad-file

@@ -1,0 +1,5 @@
+Robot = {
+    Radius = 12
+    Actuator = { Class = diff-drive }
+}
+#! expect 3:5 missing-key
