@@ -27,7 +27,7 @@ pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{Input, InputKind, Journal};
 pub use model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track, TypeModel,
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, TypeModel,
 };
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
@@ -35,3 +35,4 @@ pub use referee::{Assertion, Holds};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};
+pub use swarmyard_part_api::{Beacon, Track};
