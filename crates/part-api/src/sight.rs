@@ -81,7 +81,11 @@ impl Sight {
             return false;
         }
         let to_wall = edge.a - self.from;
-        let (share, at) = (to_wall.cross(wall) / turn, to_wall.cross(along) / turn);
+        let at = to_wall.cross(along) / turn;
+        // Measured on the wall itself: dividing by `turn` once more would give any number at all for a
+        // line that is parallel up to rounding.
+        let share = (to_wall.dot(along) + at * wall.dot(along)) / along.norm2();
+        // A hair of slack, so that no line slips between two walls that share a corner.
         (-1e-12..=1.0 + 1e-12).contains(&at) && self.is_blocked((share, share), edge.heights)
     }
 }

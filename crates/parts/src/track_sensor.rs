@@ -280,12 +280,12 @@ mod tests {
         for (inclination, half, expected) in [
             (45.0, 15.0, [4.618_802, 13.856_406, 9.237_604, 4.618_802, 3.146_559, 45.657_816]),
             (0.0, 15.0, [-2.143_594, 2.143_594, 0.0, 2.143_594, 2.143_594, 14.435_597]),
-            (45.0, 30.0, [2.143_594, 29.856_406, 16.0, 13.856_406, 8.0, 348.249_4]),
+            (45.0, 30.0, [2.143_594, 29.856_406, 16.0, 13.856_406, 8.0, 348.249_478]),
         ] {
             let e = ellipse(8.0, inclination, half);
             let found = [e.near, e.far, e.centre, e.along, e.across, PI * e.along * e.across];
             for (found, expected) in found.into_iter().zip(expected) {
-                is_near(found, expected, 1e-6_f64.max(1e-7 * expected.abs()) * if expected > 300.0 { 20.0 } else { 1.0 });
+                is_near(found, expected, 1e-6);
             }
             let model = patch(8.0, inclination, half);
             for p in rim(&model, 1000) {
@@ -326,9 +326,7 @@ mod tests {
         let e = ellipse(8.0, 45.0, 15.0);
         let area = PI * e.along * e.across;
         is_near(over_ellipse(&e, |_, y| 2.0 * y.min(1.0)) / area, 0.397_726, 1e-5);
-        let band = |x: f64, y: f64| if x > 8.0 && x < 10.0 { 2.0 * y } else { 0.0 };
-        is_near(over_ellipse(&e, band) / area, 0.273_122, 1e-3);
-        // Sharp limits spoil the rule above; the closed form of a circle's segment does not.
+        // A strip across has sharp ends, which the rule above does not like: the closed form instead.
         let part = |x: f64| {
             let s = (x - e.centre) / e.along;
             (s * (1.0 - s * s).sqrt() + math::asin(s)) / PI
