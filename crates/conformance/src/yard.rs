@@ -3,7 +3,9 @@
 use crate::oracle::Thing;
 use swarmyard_base::hash::canonical_bits;
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
-use swarmyard_part_api::{Bodies, BodyGrid, BodyKind, Detail, Fan, FixedEdge, FixedIndex, Outline, TrackIndex, World};
+use swarmyard_part_api::{
+    Bodies, BodyGrid, BodyKind, Detail, Fan, FixedEdge, FixedIndex, Outline, TrackIndex, World,
+};
 
 /// Bodies and fixed edges; the observer is the body in slot 0.
 #[derive(Default)]

@@ -13,8 +13,9 @@ const KINDS: [BodyKind; 3] = [BodyKind::Wall, BodyKind::Robot, BodyKind::Obstacl
 /// An observer in slot 0 among random things, some of them low or hanging.
 fn random_yard(dice: &mut Dice, half: f64) -> Yard {
     let mut yard = Yard::default();
-    let heights =
-        |dice: &mut Dice| if dice.chance(0.4) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) };
+    let heights = |dice: &mut Dice| {
+        if dice.chance(0.4) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) }
+    };
     let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
     yard.body(Outline::disc(0.05), pose, BodyKind::Robot, (0.0, 1.0));
     for _ in 0..dice.below(14) {
@@ -59,7 +60,10 @@ fn the_nearest_in_a_cone_is_what_twenty_thousand_rays_find() {
         assert!(distance <= fan + 1e-9, "round {round}: a ray finds {fan}, the cone {distance}");
         let exact = exact_nearest(&yard, mount, height, opening, reach);
         worst = worst.max((exact - distance).abs());
-        assert!((exact - distance).abs() < 1e-9, "round {round}: {distance}, by parry {exact}, by the fan {fan}");
+        assert!(
+            (exact - distance).abs() < 1e-9,
+            "round {round}: {distance}, by parry {exact}, by the fan {fan}"
+        );
         assert_eq!(kind == 0.0, distance == reach, "round {round}");
         if kind != 0.0 {
             hits += 1;
@@ -162,7 +166,8 @@ fn what_only_touches_an_end_of_the_line_hides_nothing() {
     yard.edge(Vec2::new(2.0, -1.0), Vec2::new(2.0, 1.0), BodyKind::Wall, (0.0, 0.5));
     yard.ready();
     let world = yard.world();
-    let sees = |x: f64, height: f64| world.line_of_sight((Vec2::ZERO, height), (Vec2::new(x, 0.0), height), &[0]);
+    let sees =
+        |x: f64, height: f64| world.line_of_sight((Vec2::ZERO, height), (Vec2::new(x, 0.0), height), &[0]);
     assert!(sees(2.0, 0.2), "a lamp on the wall");
     assert!(!sees(2.1, 0.2), "behind the wall");
     assert!(sees(3.0, 0.6), "over the wall, a lamp on the rim of the disc");
@@ -171,7 +176,10 @@ fn what_only_touches_an_end_of_the_line_hides_nothing() {
     let slanted = world.line_of_sight((Vec2::ZERO, 0.0), (Vec2::new(2.5, 0.0), 0.6), &[0]);
     assert!(!slanted, "at the wall the line is 48 cm high");
     assert!(world.line_of_sight((Vec2::ZERO, 0.0), (Vec2::new(2.5, 0.0), 0.7), &[0]), "here 56 cm");
-    assert!(world.line_of_sight((Vec2::new(3.0, -2.0), 0.2), (Vec2::new(3.5, 2.0), 0.2), &[0, 1]), "looked through");
+    assert!(
+        world.line_of_sight((Vec2::new(3.0, -2.0), 0.2), (Vec2::new(3.5, 2.0), 0.2), &[0, 1]),
+        "looked through"
+    );
 }
 
 #[test]

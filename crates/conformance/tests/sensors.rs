@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 use swarmyard::Sim;
+use swarmyard_base::math;
 
 /// One robot at the origin with one part called `s`, one step later.
 fn sensed(world: &str, robot: &str, part: &str) -> Sim {
@@ -37,7 +38,7 @@ fn eight_sonars_sit_on_a_ring_and_measure_from_there() {
         assert!((range[k] - expected).abs() < 1e-9, "{k}: {range:?}");
     }
     // To the south-west the border is nearest at the edge of the cone that turns towards the south.
-    let south_west = (2.0 - 0.1 * 0.5_f64.sqrt()) / (40.0_f64.to_radians()).cos();
+    let south_west = (2.0 - 0.1 * 0.5_f64.sqrt()) / math::cos(40.0_f64.to_radians());
     assert!((range[5] - south_west).abs() < 1e-9, "{range:?}");
     assert_eq!(reading(&sim, "hit"), [1.0; 8]);
 }
@@ -64,15 +65,20 @@ fn a_compass_reads_the_heading_against_north() {
     assert!(off > 1e-6 && off < 0.6);
 }
 
-const FINDER: &str = "class = \"beacon-finder\"\nmount = [0, 0, \"90deg\"]\nrange = 5\naperture = \"270deg\"\nslots = 3";
+const FINDER: &str =
+    "class = \"beacon-finder\"\nmount = [0, 0, \"90deg\"]\nrange = 5\naperture = \"270deg\"\nslots = 3";
 
 #[test]
 fn a_finder_reports_bearings_in_the_order_of_codes() {
-    let world = "[[beacon]]\nname = \"b\"\nid = 9\nat = [0, 2]\n[[beacon]]\nname = \"a\"\nid = 4\nat = [2, 0]\n";
+    let world =
+        "[[beacon]]\nname = \"b\"\nid = 9\nat = [0, 2]\n[[beacon]]\nname = \"a\"\nid = 4\nat = [2, 0]\n";
     let sim = sensed(world, "", FINDER);
     assert_eq!(reading(&sim, "id"), [4.0, 9.0, -1.0]);
     let bearing = reading(&sim, "bearing");
-    assert!((bearing[0] + PI / 2.0).abs() < 1e-12 && bearing[1].abs() < 1e-12 && bearing[2] == 0.0, "{bearing:?}");
+    assert!(
+        (bearing[0] + PI / 2.0).abs() < 1e-12 && bearing[1].abs() < 1e-12 && bearing[2] == 0.0,
+        "{bearing:?}"
+    );
     assert_eq!(reading(&sim, "count"), [2.0]);
 }
 
@@ -139,7 +145,9 @@ fn a_track_sensor_counts_the_segments_that_lie_on_a_track() {
     let all = "[[track]]\npoints = [[-1, -1], [1, -1], [1, 1], [-1, 1]]\n";
     let behind = "[[track]]\npoints = [[-1, 0], [0.04, 0]]\nwidth = 0.01\n";
     let grey = "[[track]]\npoints = [[-1, -1], [1, -1], [1, 1], [-1, 1]]\nreflectivity = 0.4\n";
-    for (track, detected, value) in [(all, 1.0, 255.0), (half, 1.0, 128.0), (behind, 0.0, 0.0), (grey, 1.0, 102.0)] {
+    for (track, detected, value) in
+        [(all, 1.0, 255.0), (half, 1.0, 128.0), (behind, 0.0, 0.0), (grey, 1.0, 102.0)]
+    {
         let sim = sensed(track, "", TRACKER);
         assert_eq!((reading(&sim, "detected")[0], reading(&sim, "value")[0]), (detected, value), "{track}");
     }
@@ -150,7 +158,8 @@ fn a_row_of_track_sensors_sees_a_track_on_its_left_with_its_first_ones() {
     let track = "[[track]]\npoints = [[-1, 0.1], [1, 0.1]]\nwidth = 0.02\n";
     let sim = sensed(track, "", &format!("{TRACKER}\ncount = 3\nspacing = 0.1"));
     assert_eq!(reading(&sim, "detected"), [1.0, 0.0, 0.0]);
-    let turned = sensed(track, "", &format!("{TRACKER}\ncount = 3\nspacing = 0.1\nmount = [0, 0, \"180deg\"]"));
+    let turned =
+        sensed(track, "", &format!("{TRACKER}\ncount = 3\nspacing = 0.1\nmount = [0, 0, \"180deg\"]"));
     assert_eq!(reading(&turned, "detected"), [0.0, 0.0, 1.0], "looking back, left is right");
 }
 

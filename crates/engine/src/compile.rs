@@ -1,7 +1,8 @@
 //! Scene → Model + State: every name resolved once, every class built, every start checked.
 
 use crate::model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, TypeModel,
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings,
+    TypeModel,
 };
 use crate::referee::{self, Assertion, Holds};
 use crate::state::State;
@@ -10,8 +11,8 @@ use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
 use swarmyard_motion::{Material, Workspace};
 use swarmyard_part_api::{
-    Beacon, BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, Track, TrackIndex,
-    TypeLayout,
+    Beacon, BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, Track,
+    TrackIndex, TypeLayout,
 };
 use swarmyard_scene::{Node, Params, Scene, Value, expr};
 

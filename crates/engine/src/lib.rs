@@ -27,7 +27,8 @@ pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{Input, InputKind, Journal};
 pub use model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, TypeModel,
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings,
+    TypeModel,
 };
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};

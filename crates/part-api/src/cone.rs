@@ -30,7 +30,10 @@ impl Cone {
     /// When the angle is not in that range.
     #[must_use]
     pub fn new(mount: Pose2, height_m: f64, opening_rad: f64, reach_m: f64) -> Cone {
-        assert!(opening_rad > 0.0 && opening_rad <= PI, "a cone opens by more than nothing and at most half a turn");
+        assert!(
+            opening_rad > 0.0 && opening_rad <= PI,
+            "a cone opens by more than nothing and at most half a turn"
+        );
         let edge = Vec2::at_angle(opening_rad / 2.0);
         let circle = if opening_rad <= PI / 2.0 {
             // Through the tip and the two far corners.
@@ -145,7 +148,10 @@ impl World<'_> {
         self.grid.for_each_in(low - margin, high + margin, |entry| {
             let other = entry.slot as usize;
             let far = far + entry.reach;
-            if other == slot || (entry.at - middle).norm2() > far * far || !cone.sees(self.bodies.heights[other]) {
+            if other == slot
+                || (entry.at - middle).norm2() > far * far
+                || !cone.sees(self.bodies.heights[other])
+            {
                 return;
             }
             let outline = &self.outlines[self.bodies.outline[other] as usize];
@@ -205,7 +211,8 @@ mod tests {
         let bearing_deg = Vec2::new(3.0, 1.0).angle().to_degrees();
         for off_deg in [-7.4, -2.0, 0.0, 3.0, 7.4] {
             let rot = Rot2::new((bearing_deg + off_deg).to_radians());
-            let [up, corner, right] = [(3.0, 9.0), (3.0, 1.0), (9.0, 1.0)].map(|p| rot.unapply(Vec2::new(p.0, p.1)));
+            let [up, corner, right] =
+                [(3.0, 9.0), (3.0, 1.0), (9.0, 1.0)].map(|p| rot.unapply(Vec2::new(p.0, p.1)));
             // The wall along x lies behind the corner; the one along y goes on towards us at an angle.
             let found = cone(15.0).to_line(corner, right).unwrap();
             assert!((found - 10.0_f64.sqrt()).abs() < 1e-9, "{off_deg}: {found}");

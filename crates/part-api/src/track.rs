@@ -141,7 +141,10 @@ mod tests {
         let index = TrackIndex::new(&tracks);
         let at = |x: f64, y: f64| index.reflectivity_at(&tracks, Vec2::new(x, y));
         assert_eq!([at(0.5, 0.0499), at(0.5, 0.0501), at(0.5, -0.0499)], [0.5, 0.0, 0.5]);
-        assert_eq!([at(2.0499, 1.0), at(2.0501, 1.0), at(2.0, 2.0499), at(2.0, 2.0501)], [0.5, 0.0, 0.5, 0.0]);
+        assert_eq!(
+            [at(2.0499, 1.0), at(2.0501, 1.0), at(2.0, 2.0499), at(2.0, 2.0501)],
+            [0.5, 0.0, 0.5, 0.0]
+        );
         assert_eq!([at(-0.0499, 0.0), at(-0.04, 0.04)], [0.5, 0.0], "ends are round");
         assert_eq!([at(1.25, 0.9), at(1.25, 0.0), at(1.25, 1.1)], [0.9, 0.9, 0.0], "the brighter one counts");
     }
@@ -167,7 +170,8 @@ mod tests {
         let mut lit = 0;
         for _ in 0..20_000 {
             let p = Vec2::new(unit() * 24.0 - 12.0, unit() * 24.0 - 12.0);
-            let pieces = |t: &Track| if t.width.is_some() { 0..t.points.len() as u32 - 1 } else { AREA..AREA };
+            let pieces =
+                |t: &Track| if t.width.is_some() { 0..t.points.len() as u32 - 1 } else { AREA..AREA };
             let on = |t: &&Track| {
                 if t.width.is_none() { is_inside(&t.points, p) } else { pieces(t).any(|k| covers(t, k, p)) }
             };

@@ -5,7 +5,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio, math};
 use swarmyard_part_api::{
-    Beacon, Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Beacon, Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet,
+    TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -121,7 +122,8 @@ impl Sensor for BeaconFinder {
         let noisy = self.noise > 0.0 && world.detail == Detail::Full;
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
-            let draw = Draw::at(world.seed, world.bodies.uid[slot], Purpose::BearingNoise, world.now, self.number);
+            let draw =
+                Draw::at(world.seed, world.bodies.uid[slot], Purpose::BearingNoise, world.now, self.number);
             let (bearings, rest) = rows.out.row(row).split_at_mut(self.slots);
             let (ids, count) = rest.split_at_mut(self.slots);
             bearings.fill(0.0);

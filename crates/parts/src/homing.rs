@@ -29,7 +29,8 @@ fn sheet() -> Sheet {
 }
 
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
-    let finder = layout.part(p.text_or_none("finder"), "beacon-finder").map_err(|d| d.at(p.span("finder")))?;
+    let finder =
+        layout.part(p.text_or_none("finder"), "beacon-finder").map_err(|d| d.at(p.span("finder")))?;
     let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     let sonar = match p.text_or_none("sonar") {
         None => None,

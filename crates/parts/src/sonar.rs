@@ -8,7 +8,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio};
 use swarmyard_part_api::{
-    Built, Channel, Class, Cone, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Cone, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet,
+    TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -41,7 +42,10 @@ fn sheet() -> Sheet {
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let (range, min, count) = (p.num("range"), p.num("min"), p.int("count"));
     if min >= range {
-        let d = Diagnostic::error("out-of-range", format!("`min` must be less than `range`: `{min}` is not less than `{range}`"));
+        let d = Diagnostic::error(
+            "out-of-range",
+            format!("`min` must be less than `range`: `{min}` is not less than `{range}`"),
+        );
         return Err(d.at(p.span("min")));
     }
     let mount = p.pose("mount");
@@ -93,7 +97,8 @@ impl Sensor for Sonar {
         let noisy = full && (self.noise > 0.0 || self.noise_share > 0.0);
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
-            let draw = Draw::at(world.seed, world.bodies.uid[slot], Purpose::SonarNoise, world.now, self.number);
+            let draw =
+                Draw::at(world.seed, world.bodies.uid[slot], Purpose::SonarNoise, world.now, self.number);
             let (ranges, hits) = rows.out.row(row).split_at_mut(self.cones.len());
             for (k, cone) in self.cones.iter().enumerate() {
                 let (mut range, hit) =

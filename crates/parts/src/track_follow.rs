@@ -25,13 +25,17 @@ fn sheet() -> Sheet {
 }
 
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
-    let sensors = layout.part(p.text_or_none("sensors"), "track-sensor").map_err(|d| d.at(p.span("sensors")))?;
+    let sensors =
+        layout.part(p.text_or_none("sensors"), "track-sensor").map_err(|d| d.at(p.span("sensors")))?;
     let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     let detected = layout.channel(sensors, "detected")?.0;
     let (value, count) = layout.channel(sensors, "value")?;
     if count < 2 {
-        let what = format!("`{}` is one sensor: a track is kept between two or more", layout.parts[sensors].0);
-        return Err(Diagnostic::error("wrong-part", what).at(p.span("sensors")).help("give it `count` = 2 or more"));
+        let what =
+            format!("`{}` is one sensor: a track is kept between two or more", layout.parts[sensors].0);
+        return Err(Diagnostic::error("wrong-part", what)
+            .at(p.span("sensors"))
+            .help("give it `count` = 2 or more"));
     }
     // From 1 at the far left to −1 at the far right.
     let sides = (0..count).map(|k| 1.0 - 2.0 * k as f64 / (count - 1) as f64).collect();

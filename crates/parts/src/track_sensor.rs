@@ -11,7 +11,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2, math};
 use swarmyard_part_api::{
-    Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout,
+    World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -50,16 +51,24 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
             return Err(d.at(p.span(name)).help("write 15 for 15 %, without the sign; 0, or from 1 to 100"));
         }
     }
-    let patch = Patch { height: p.num("height"), inclination: p.num("inclination"), half_angle: p.num("cone_angle") / 2.0 };
+    let patch = Patch {
+        height: p.num("height"),
+        inclination: p.num("inclination"),
+        half_angle: p.num("cone_angle") / 2.0,
+    };
     if patch.inclination + patch.half_angle >= PI / 2.0 - 1e-6 {
         let what = "the far side of the cone does not meet the floor: `inclination` and half of `cone_angle` make a right angle or more";
-        return Err(Diagnostic::error("out-of-range", what).at(p.span("inclination")).help("make one of them smaller"));
+        return Err(Diagnostic::error("out-of-range", what)
+            .at(p.span("inclination"))
+            .help("make one of them smaller"));
     }
     let (count, spacing) = (p.int("count") as usize, p.num("spacing"));
     let mount = p.pose("mount");
-    let eyes = (0..count).map(|k| mount.then(Pose2::new(0.0, ((count - 1) as f64 / 2.0 - k as f64) * spacing, 0.0)));
+    let eyes =
+        (0..count).map(|k| mount.then(Pose2::new(0.0, ((count - 1) as f64 / 2.0 - k as f64) * spacing, 0.0)));
     let rot = mount.rot();
-    let centres: Vec<Vec2> = patch.centres(p.int("precision") as usize).into_iter().map(|c| rot.apply(c)).collect();
+    let centres: Vec<Vec2> =
+        patch.centres(p.int("precision") as usize).into_iter().map(|c| rot.apply(c)).collect();
     Ok(Built::Sensor(Box::new(TrackSensor {
         eyes: eyes.map(|e| e.at).collect(),
         axis: rot.apply(Vec2::new(patch.axis_foot(), 0.0)),
@@ -199,7 +208,8 @@ impl Sensor for TrackSensor {
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
             let (pose, rot) = (world.bodies.pose[slot], world.bodies.rot[slot]);
-            let draw = Draw::at(world.seed, world.bodies.uid[slot], Purpose::TrackNoise, world.now, self.number);
+            let draw =
+                Draw::at(world.seed, world.bodies.uid[slot], Purpose::TrackNoise, world.now, self.number);
             let (detected, values) = rows.out.row(row).split_at_mut(self.eyes.len());
             for (k, eye) in self.eyes.iter().enumerate() {
                 let lit = |spot: &Vec2| world.reflectivity_at(pose.at + rot.apply(*eye + *spot));
@@ -308,7 +318,11 @@ mod tests {
         is_near(over_ellipse(&e, |x, y| light_at(8.0, x, y)), solid, 1e-9);
         is_near(solid, 0.214_094_347_6, 1e-9);
         let model = patch(8.0, 45.0, 15.0);
-        is_near(2.0 * (model.light_up_to(model.half_angle) - model.light_up_to(-model.half_angle)), solid, 1e-12);
+        is_near(
+            2.0 * (model.light_up_to(model.half_angle) - model.light_up_to(-model.half_angle)),
+            solid,
+            1e-12,
+        );
     }
 
     #[test]
@@ -336,7 +350,9 @@ mod tests {
 
     #[test]
     fn every_segment_receives_the_same_light() {
-        for (inclination, half, precision) in [(45.0, 15.0, 16), (0.0, 15.0, 16), (30.0, 20.0, 12), (50.0, 10.0, 7)] {
+        for (inclination, half, precision) in
+            [(45.0, 15.0, 16), (0.0, 15.0, 16), (30.0, 20.0, 12), (50.0, 10.0, 7)]
+        {
             let model = patch(0.08, inclination, half);
             let (strips, across) = strips_of(precision);
             let whole = 2.0 * PI * (1.0 - math::cos(model.half_angle));
@@ -354,7 +370,8 @@ mod tests {
                         let off = at((1.0 - math::cos(t)) / 2.0);
                         let widest = model.widest(off);
                         let [low, high] = sides.map(|s| model.foot(off, s * widest));
-                        let slope = model.height / (math::cos(model.inclination + off) * math::cos(model.inclination + off));
+                        let slope = model.height
+                            / (math::cos(model.inclination + off) * math::cos(model.inclination + off));
                         let dx = slope * (ends[1] - ends[0]) * math::sin(t) / 2.0 * PI / f64::from(n);
                         let half = |y: f64| light_at(model.height, low.x, y) / 2.0;
                         light += (half(high.y) - half(low.y)) * dx;
@@ -410,6 +427,9 @@ mod tests {
 
     #[test]
     fn sixteen_segments_are_four_by_four() {
-        assert_eq!([strips_of(16), strips_of(12), strips_of(7), strips_of(1)], [(4, 4), (4, 3), (7, 1), (1, 1)]);
+        assert_eq!(
+            [strips_of(16), strips_of(12), strips_of(7), strips_of(1)],
+            [(4, 4), (4, 3), (7, 1), (1, 1)]
+        );
     }
 }

@@ -20,8 +20,8 @@ pub struct Bodies {
     pub edges: Vec<Edge>,
     /// Marks on the floor.
     pub tracks: Vec<TrackMark>,
-    /// Beacons.
-    #[serde(default)]
+    /// Beacons; left out where there are none, as in recordings made before there were any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beacons: Vec<BeaconMark>,
 }
 

@@ -223,7 +223,8 @@ fn lights(out: &mut String, bodies: &Bodies, view: &View) {
         let [x, y, heading] = beacon.pose;
         let (px, py) = view.px([x, y]);
         let radius = (beacon.range * view.scale).clamp(1.0, 1e5);
-        let style = r##"fill="#facc15" fill-opacity=".13" stroke="#eab308" stroke-opacity=".45" stroke-width=".8""##;
+        let style =
+            r##"fill="#facc15" fill-opacity=".13" stroke="#eab308" stroke-opacity=".45" stroke-width=".8""##;
         let half = beacon.aperture / 2.0;
         if !(half > 0.0 && half < std::f64::consts::PI - 1e-6) {
             let _ = writeln!(out, r#"<circle cx="{px:.1}" cy="{py:.1}" r="{radius:.1}" {style}/>"#);
@@ -248,7 +249,7 @@ fn lamps(out: &mut String, bodies: &Bodies, view: &View) {
         let (x, y) = view.px([beacon.pose[0], beacon.pose[1]]);
         let _ = writeln!(
             out,
-            r##"<g transform="translate({x:.1} {y:.1})"><path d="{LAMP}" fill="#ca8a04" stroke="#fff" stroke-width=".9" stroke-linejoin="round"/><text x="8" y="-5" font-size="11" font-weight="600" fill="#854d0e">{}</text></g>"##,
+            r##"<g transform="translate({x:.1} {y:.1})scale(1.25)"><path d="{LAMP}" fill="#ca8a04" stroke="#fff" stroke-width=".9" stroke-linejoin="round"/><text x="8" y="-5" font-size="11" font-weight="600" fill="#854d0e">{}</text></g>"##,
             beacon.id
         );
     }
