@@ -79,8 +79,13 @@ fn demo() -> Result<(), String> {
 }
 
 fn bless() -> Result<(), String> {
-    let args = ["test", "-p", "swarmyard-conformance", "--test", "goldens"];
-    run("cargo", &args, &[("SWARMYARD_BLESS", "1")])
+    for args in [
+        ["test", "-p", "swarmyard-conformance", "--test", "goldens"].as_slice(),
+        ["test", "-p", "swarmyard", "--test", "command", "doctor"].as_slice(),
+    ] {
+        run("cargo", args, &[("SWARMYARD_BLESS", "1")])?;
+    }
+    Ok(())
 }
 
 fn manual() -> Result<(), String> {

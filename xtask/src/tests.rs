@@ -35,8 +35,12 @@ pub(crate) fn all() -> Result<(), String> {
     let mut args = vec!["run", "--quiet", "-p", "swarmyard", "--", "check"];
     args.extend(worlds.iter().map(String::as_str));
     check("worlds", timed("worlds", || cargo(&args)));
+    check("same bits in release", timed("same bits in release", same_bits_in_release));
     let Counts { passed, failed, ignored } = counts;
-    println!("\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}", worlds.len());
+    println!(
+        "\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}",
+        worlds.len()
+    );
     if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
 }
 
@@ -73,6 +77,36 @@ fn cargo_test(args: &[&str], python: Option<&str>, counts: &mut Counts) -> Resul
     if status.success() { Ok(()) } else { Err(format!("cargo test failed ({status})")) }
 }
 
+/// Runs every golden world with the release build and compares the hashes: the tests above ran with
+/// the other profile.
+fn same_bits_in_release() -> Result<(), String> {
+    cargo(&["build", "--quiet", "--release", "-p", "swarmyard"])?;
+    let goldens =
+        std::fs::read_to_string(root().join("crates/conformance/goldens.txt")).map_err(|e| e.to_string())?;
+    let lines: Vec<&str> = goldens.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return Err("there are no goldens".to_owned());
+    }
+    for line in lines {
+        let [name, quanta, hash] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            return Err(format!("cannot read the golden `{line}`"));
+        };
+        let (world, until) = (format!("worlds/{name}.toml"), format!("tick:{quanta}"));
+        let args = ["run", "--quiet", "--release", "-p", "swarmyard", "--", "run", &world, "--until", &until];
+        let output = Command::new("cargo")
+            .args(args)
+            .args(["--no-record", "-q"])
+            .current_dir(root())
+            .output()
+            .map_err(|e| e.to_string())?;
+        let found = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if found != hash {
+            return Err(format!("`{name}` after {quanta} quanta has `{found}` in release, golden `{hash}`"));
+        }
+    }
+    Ok(())
+}
+
 /// A Python with the public `mcap` packages, so that recordings are read by something nobody here
 /// wrote. `None` when it cannot be had; the test that needs it says so.
 fn python_with_mcap() -> Option<String> {
@@ -90,7 +124,9 @@ fn python_with_mcap() -> Option<String> {
                 run("apt-get", &["install", "-y", "-qq", "python3", "python3-venv"], &[])?;
                 run("python3", &["-m", "venv", &folder], &[])
             })
-            .and_then(|()| run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[]));
+            .and_then(|()| {
+                run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[])
+            });
         if let Err(why) = installed {
             println!("note: no Python with `mcap`: {why}");
         }

@@ -50,7 +50,8 @@ impl Draw {
     /// The draws of one entity, for one purpose, at one moment.
     #[must_use]
     pub fn at(seed: u64, uid: Uid, purpose: Purpose, now: Time, ordinal: u32) -> Draw {
-        let folded = mix64(mix64(seed ^ 0x5f35_6495_1ae4_9c3b).wrapping_add(uid.0) ^ ((purpose as u64) << 48));
+        let folded =
+            mix64(mix64(seed ^ 0x5f35_6495_1ae4_9c3b).wrapping_add(uid.0) ^ ((purpose as u64) << 48));
         Draw { key: [folded as u32, (folded >> 32) as u32], time: now.0 as u64, ordinal }
     }
 

@@ -49,7 +49,8 @@ pub fn item_hash(owner: Uid, what: u64, numbers: &[f64]) -> u64 {
         let h = (lane[k] ^ canonical_bits(x)).wrapping_mul(LANES[k]);
         lane[k] = h ^ (h >> 29);
     }
-    let halves = mix64(lane[0] ^ lane[1].rotate_left(21)).wrapping_add(mix64(lane[2] ^ lane[3].rotate_left(43)));
+    let halves =
+        mix64(lane[0] ^ lane[1].rotate_left(21)).wrapping_add(mix64(lane[2] ^ lane[3].rotate_left(43)));
     mix64(halves ^ numbers.len() as u64)
 }
 

@@ -110,6 +110,8 @@ mod tests {
     #[test]
     fn names_are_plain() {
         assert!(is_name("r1") && is_name("north-wall") && is_name("_x.2"));
-        assert!(!is_name("") && !is_name("a/b") && !is_name("-x") && !is_name("a b") && !is_name(&"x".repeat(65)));
+        assert!(
+            !is_name("") && !is_name("a/b") && !is_name("-x") && !is_name("a b") && !is_name(&"x".repeat(65))
+        );
     }
 }

@@ -58,13 +58,21 @@ impl Unit {
         const DEG: f64 = PI / 180.0;
         match self {
             Unit::None => &[("%", 0.01)],
-            Unit::Metre => &[("m", 1.0), ("cm", 0.01), ("mm", 0.001), ("km", 1000.0), ("in", 0.0254), ("ft", 0.3048)],
-            Unit::Second => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
+            Unit::Metre => {
+                &[("m", 1.0), ("cm", 0.01), ("mm", 0.001), ("km", 1000.0), ("in", 0.0254), ("ft", 0.3048)]
+            }
+            Unit::Second => {
+                &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)]
+            }
             Unit::Radian => &[("rad", 1.0), ("deg", DEG), ("°", DEG), ("turn", 2.0 * PI)],
             Unit::MetrePerSecond => &[("m/s", 1.0), ("cm/s", 0.01), ("mm/s", 0.001), ("km/h", 1.0 / 3.6)],
-            Unit::RadianPerSecond => {
-                &[("rad/s", 1.0), ("deg/s", DEG), ("°/s", DEG), ("rpm", 2.0 * PI / 60.0), ("turn/s", 2.0 * PI)]
-            }
+            Unit::RadianPerSecond => &[
+                ("rad/s", 1.0),
+                ("deg/s", DEG),
+                ("°/s", DEG),
+                ("rpm", 2.0 * PI / 60.0),
+                ("turn/s", 2.0 * PI),
+            ],
             Unit::MetrePerSecond2 => &[("m/s2", 1.0), ("m/s²", 1.0), ("cm/s2", 0.01), ("cm/s²", 0.01)],
             Unit::RadianPerSecond2 => &[("rad/s2", 1.0), ("rad/s²", 1.0), ("deg/s2", DEG), ("deg/s²", DEG)],
             Unit::Kilogram => &[("kg", 1.0), ("g", 0.001)],
@@ -114,7 +122,8 @@ impl Unit {
             let after = after.trim_start();
             let end = number_end(after);
             if end > 0 {
-                denominator = after[..end].parse().map_err(|_| format!("expected a number after `/` in `{text}`"))?;
+                denominator =
+                    after[..end].parse().map_err(|_| format!("expected a number after `/` in `{text}`"))?;
                 rest = &after[end..];
             }
         }
@@ -124,7 +133,9 @@ impl Unit {
         }
         match self.suffixes().iter().find(|(s, _)| *s == suffix) {
             Some(&(_, factor)) => Ok((number, denominator, factor)),
-            None if self.suffixes().is_empty() => Err(format!("`{suffix}` is not wanted here: write a plain number")),
+            None if self.suffixes().is_empty() => {
+                Err(format!("`{suffix}` is not wanted here: write a plain number"))
+            }
             None => {
                 let valid: Vec<&str> = self.suffixes().iter().map(|s| s.0).collect();
                 Err(format!("`{suffix}` is not a unit that fits here (valid: {})", valid.join(", ")))
@@ -177,6 +188,10 @@ mod tests {
     fn a_wrong_unit_is_named() {
         let why = Unit::Metre.parse("3kg").unwrap_err();
         assert!(why.contains("`kg`") && why.contains("cm"), "{why}");
-        assert!(Unit::Metre.parse("").is_err() && Unit::Metre.parse("m").is_err() && Unit::Metre.parse("1e999").is_err());
+        assert!(
+            Unit::Metre.parse("").is_err()
+                && Unit::Metre.parse("m").is_err()
+                && Unit::Metre.parse("1e999").is_err()
+        );
     }
 }

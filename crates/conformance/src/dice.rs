@@ -63,7 +63,9 @@ impl Dice {
     pub fn convex(&mut self, corners: usize, radius: f64) -> Vec<Vec2> {
         let turn = self.angle();
         let step = 2.0 * PI / corners as f64;
-        (0..corners).map(|k| Vec2::at_angle(turn + (k as f64 + self.between(-0.35, 0.35)) * step) * radius).collect()
+        (0..corners)
+            .map(|k| Vec2::at_angle(turn + (k as f64 + self.between(-0.35, 0.35)) * step) * radius)
+            .collect()
     }
 
     /// A random order of 0..n.

@@ -44,10 +44,19 @@ pub fn generate(wish: &Wish) -> Generated {
     let mut dice = Dice::new(wish.seed);
     let columns = ((wish.bodies as f64).sqrt().ceil() as usize).max(2) + 1;
     let half = columns as f64 * wish.cell / 2.0 + 0.1;
-    let mut world = Generated { text: head(&mut dice, wish, half), drives: Vec::new(), solids: Vec::new(), divider: None };
+    let mut world = Generated {
+        text: head(&mut dice, wish, half),
+        drives: Vec::new(),
+        solids: Vec::new(),
+        divider: None,
+    };
     if dice.chance(0.5) {
         let (a, b) = (Vec2::new(dice.between(-0.5, 0.5), -half), Vec2::new(dice.between(-0.5, 0.5), half));
-        let _ = writeln!(world.text, "[[wall]]\nname = \"divider\"\npoints = [[{}, {}], [{}, {}]]", a.x, a.y, b.x, b.y);
+        let _ = writeln!(
+            world.text,
+            "[[wall]]\nname = \"divider\"\npoints = [[{}, {}], [{}, {}]]",
+            a.x, a.y, b.x, b.y
+        );
         world.divider = Some((a, b));
     }
     types(&mut world.text, &mut dice, wish);
@@ -122,7 +131,8 @@ fn types(text: &mut String, dice: &mut Dice, wish: &Wish) {
             if dice.chance(0.3) {
                 let _ = writeln!(text, "grip = {}", dice.scale(0.1, 2.0));
             }
-            let (left, right) = (dice.between(-wish.speed, wish.speed), dice.between(-wish.speed, wish.speed));
+            let (left, right) =
+                (dice.between(-wish.speed, wish.speed), dice.between(-wish.speed, wish.speed));
             let class = if cruises {
                 format!("class = \"cruise\"\nleft = {left}\nright = {right}")
             } else {
@@ -148,7 +158,11 @@ fn place(world: &mut Generated, dice: &mut Dice, wish: &Wish, number: usize, at:
     let corners = dice.below(4) + 3;
     let outline = dice.convex(corners, REACH_M);
     let radius = dice.between(0.05, REACH_M);
-    let shape = if dice.chance(0.5) { format!("radius = {radius}") } else { format!("polygon = {}", points(&outline)) };
+    let shape = if dice.chance(0.5) {
+        format!("radius = {radius}")
+    } else {
+        format!("polygon = {}", points(&outline))
+    };
     let round = shape.starts_with("radius");
     let kind = match dice.below(3) {
         0 => String::new(),
@@ -162,7 +176,10 @@ fn place(world: &mut Generated, dice: &mut Dice, wish: &Wish, number: usize, at:
         let frame = swarmyard_base::Pose2 { at, heading: turn };
         world.solids.push(outline.iter().map(|c| frame.point(*c)).collect());
     }
-    let _ = writeln!(world.text, "[[obstacle]]\nname = \"o{number}\"\n{shape}\n{pose}\nsurface = \"hard\"\n{kind}");
+    let _ = writeln!(
+        world.text,
+        "[[obstacle]]\nname = \"o{number}\"\n{shape}\n{pose}\nsurface = \"hard\"\n{kind}"
+    );
 }
 
 fn points(corners: &[Vec2]) -> String {

@@ -87,7 +87,9 @@ fn cast_ball(centre: Vec2, radius: f64, origin: Vec2, direction: Vec2) -> f64 {
 /// The same: a first cast to find the place, a second from just before it.
 fn cast_side(a: Vec2, b: Vec2, origin: Vec2, direction: Vec2) -> f64 {
     let segment = Segment::new(v(a), v(b));
-    let from = |skip: f64| segment.cast_local_ray(&Ray::new(v(origin + direction * skip), v(direction)), f64::MAX, true);
+    let from = |skip: f64| {
+        segment.cast_local_ray(&Ray::new(v(origin + direction * skip), v(direction)), f64::MAX, true)
+    };
     let Some(rough) = from(0.0) else { return f64::INFINITY };
     let skip = (rough - 0.01).max(0.0);
     from(skip).map_or(rough, |t| t + skip)
@@ -141,7 +143,8 @@ mod tests {
 
     #[test]
     fn the_oracle_knows_simple_answers() {
-        let square = Thing::new(&Outline::rectangle(2.0, 2.0), Pose2::new(5.0, 0.0, std::f64::consts::FRAC_PI_4));
+        let square =
+            Thing::new(&Outline::rectangle(2.0, 2.0), Pose2::new(5.0, 0.0, std::f64::consts::FRAC_PI_4));
         let disc = Thing::new(&Outline::disc(0.5), Pose2::new(0.0, 0.0, 1.0));
         let exact = 5.0 - 2.0_f64.sqrt();
         assert!((gap(&square, &disc) - (exact - 0.5)).abs() < 1e-15);

@@ -11,7 +11,9 @@ pub fn shuffled(text: &str, kinds: &[&str], seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let mut blocks = blocks(text, kinds);
     for kind in kinds {
-        let free: Vec<usize> = (0..blocks.len()).filter(|&k| blocks[k].0 == Some(*kind) && may_move(kind, &blocks[k].1)).collect();
+        let free: Vec<usize> = (0..blocks.len())
+            .filter(|&k| blocks[k].0 == Some(*kind) && may_move(kind, &blocks[k].1))
+            .collect();
         let order = dice.order(free.len());
         let texts: Vec<String> = order.iter().map(|&k| blocks[free[k]].1.clone()).collect();
         for (&place, text) in free.iter().zip(texts) {
@@ -50,7 +52,9 @@ fn blocks<'k>(text: &str, kinds: &[&'k str]) -> Vec<(Option<&'k str>, String)> {
 /// Whether a trimmed line that begins with a bracket is a table header, not a line of an array.
 fn is_header(line: &str) -> bool {
     let inner = line.trim_start_matches('[');
-    inner.chars().next().is_some_and(|c| c.is_ascii_alphabetic()) && line.contains(']') && !inner.starts_with("true")
+    inner.chars().next().is_some_and(|c| c.is_ascii_alphabetic())
+        && line.contains(']')
+        && !inner.starts_with("true")
 }
 
 #[cfg(test)]

@@ -37,7 +37,11 @@ impl Look {
     /// The same numbers bit by bit; −0 counts as 0, as in the state hash.
     #[must_use]
     pub fn bits(&self) -> Vec<(u64, u64)> {
-        self.distances.iter().zip(&self.kinds).map(|(d, k)| (canonical_bits(*d), canonical_bits(*k))).collect()
+        self.distances
+            .iter()
+            .zip(&self.kinds)
+            .map(|(d, k)| (canonical_bits(*d), canonical_bits(*k)))
+            .collect()
     }
 }
 

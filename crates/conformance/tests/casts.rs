@@ -48,8 +48,7 @@ impl Ray {
     /// Compares our answer with parry's.
     ///
     /// Where they differ by more than the tolerance the ray must graze: our hit is on somebody's rim,
-    /// and everything that parry meets before is not met there when the ray is moved aside by the
-    /// tolerance.
+    /// and everything that parry meets before is not met there when the ray is moved by the tolerance.
     fn check(&self, things: &[&Seen], ours: (f64, f64), tally: &mut Tally) -> Result<(), String> {
         tally.rays += 1;
         let hit = ours.1 != 0.0;
@@ -59,27 +58,34 @@ impl Ray {
             tally.hits += 1;
             tally.inside += usize::from(ours.0 == 0.0);
         } else if ours.0 != self.reach {
-            return Err(format!("nothing was met, yet the distance is {} and not the reach {}", ours.0, self.reach));
+            return Err(format!(
+                "nothing was met, yet the distance is {} and not the reach {}",
+                ours.0, self.reach
+            ));
         }
         let error = if distance == exact { 0.0 } else { (distance - exact).abs() };
         if error <= TOLERANCE_M {
             tally.worst_m = tally.worst_m.max(error);
-            let rivals = things.iter().any(|t| {
-                Some(t.1) != kind && t.0.cast(self.origin, self.direction) - exact < 2.0 * TOLERANCE_M
-            });
             let named = kind.map_or(0.0, |k| f64::from(k as u8));
-            return if rivals || named == ours.1 { Ok(()) } else { Err(format!("kind {} is {named}", ours.1)) };
+            // Of several things at one place either may be named.
+            let point = self.origin + self.direction * ours.0;
+            let there = |t: &&Seen| {
+                let d = t.0.cast(self.origin, self.direction);
+                (d - ours.0).abs() < 2.0 * TOLERANCE_M || t.0.rim_distance(point) < 2.0 * TOLERANCE_M
+            };
+            let also = hit && things.iter().any(|t| f64::from(t.1 as u8) == ours.1 && there(t));
+            return if named == ours.1 || also { Ok(()) } else { Err(format!("kind {} is {named}", ours.1)) };
         }
         tally.grazing += 1;
         let point = self.origin + self.direction * distance;
         let on_rim = !hit || things.iter().any(|t| t.0.rim_distance(point) <= TOLERANCE_M);
-        // Whatever parry meets before, the ray only grazes: a nanometre aside it is not met there.
+        // Whatever parry meets before is only grazed, or stood upon: a nanometre away it is not met.
         let not_before = |d: f64| d >= distance.min(self.reach) - 10.0 * TOLERANCE_M;
+        let ways = [self.direction.perp(), -self.direction.perp(), self.direction, -self.direction];
         let grazed = things.iter().all(|t| {
-            not_before(t.0.cast(self.origin, self.direction))
-                || [TOLERANCE_M, -TOLERANCE_M].iter().any(|aside| {
-                    not_before(t.0.cast(self.origin + self.direction.perp() * *aside, self.direction))
-                })
+            let met_from = |origin: Vec2| t.0.cast(origin, self.direction);
+            not_before(met_from(self.origin))
+                || ways.iter().any(|way| not_before(met_from(self.origin + *way * TOLERANCE_M)))
         });
         if on_rim && grazed {
             return Ok(());
@@ -91,7 +97,9 @@ impl Ray {
 /// A yard with random things and an observer, and where its rays begin.
 fn random_yard(dice: &mut Dice, half: f64) -> Yard {
     let mut yard = Yard::default();
-    let heights = |dice: &mut Dice| if dice.chance(0.3) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) };
+    let heights = |dice: &mut Dice| {
+        if dice.chance(0.3) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) }
+    };
     let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
     yard.body(Outline::disc(0.05), pose, BodyKind::Robot, (0.0, 1.0));
     for _ in 0..dice.below(20) {
@@ -119,7 +127,8 @@ fn random_yard(dice: &mut Dice, half: f64) -> Yard {
 fn random_fan(dice: &mut Dice, half: f64) -> (Fan, Pose2, f64) {
     let mount = Pose2::new(dice.between(-0.2, 0.2), dice.between(-0.2, 0.2), dice.angle());
     let count = dice.pick(&[1, 2, 3, 4, 12, 64, 181, 360]);
-    let (height, spread, reach) = (dice.between(0.0, 0.6), dice.pick(&[0.5, PI, 2.0 * PI]), dice.scale(0.2 * half, 3.0 * half));
+    let (height, spread, reach) =
+        (dice.between(0.0, 0.6), dice.pick(&[0.5, PI, 2.0 * PI]), dice.scale(0.2 * half, 3.0 * half));
     (Fan::new(mount, height, count, spread, reach), mount, height)
 }
 
@@ -131,7 +140,9 @@ fn check_fan(yard: &Yard, pose: Pose2, (fan, mount, height): &(Fan, Pose2, f64),
     assert_eq!(look.bits(), yard.look_by_walk(fan).bits(), "walk differs");
     let all = yard.things();
     let seen: Vec<&Seen> = all.iter().filter(|t| *height >= t.2.0 && *height <= t.2.1).collect();
-    let origin = pose.at + Vec2::at_angle(pose.heading) * mount.at.x + Vec2::at_angle(pose.heading).perp() * mount.at.y;
+    let origin = pose.at
+        + Vec2::at_angle(pose.heading) * mount.at.x
+        + Vec2::at_angle(pose.heading).perp() * mount.at.y;
     let (first, step) = fan.bearings();
     for k in 0..fan.len() {
         let direction = Vec2::at_angle(pose.heading + first + k as f64 * step);
@@ -193,7 +204,10 @@ fn rays_that_graze_agree_with_parry_up_to_a_nanometre_of_tangency() {
         check_fan(&yard, pose, &fan, &mut tally);
     }
     println!("{tally:?}");
-    assert!(tally.grazing > 100 && tally.hits > 10_000 && tally.hits < 35_000, "both sides of the rim: {tally:?}");
+    assert!(
+        tally.grazing > 100 && tally.hits > 10_000 && tally.hits < 35_000,
+        "both sides of the rim: {tally:?}"
+    );
 }
 
 /// Round numbers make coincidences: rays through corners, along walls, hits exactly at the reach.
@@ -231,7 +245,11 @@ fn coincidences_are_answered_both_ways_alike_and_as_parry_does() {
             at_reach += (0..24).filter(|&k| sweep.kinds[k] != 0.0 && sweep.distances[k] == reach).count();
             fans += 1;
             let same = sweep.bits() == walk.bits();
-            assert!(same, "eye {eye:?} heading {heading} reach {reach}\n{:?}\n{sweep:?}\n{walk:?}", yard.things());
+            assert!(
+                same,
+                "eye {eye:?} heading {heading} reach {reach}\n{:?}\n{sweep:?}\n{walk:?}",
+                yard.things()
+            );
             let fan = (fan, Pose2::default(), 0.5);
             check_fan(&yard, Pose2 { at: eye, heading }, &fan, &mut tally);
         }
@@ -274,7 +292,10 @@ fn a_laser_measures_the_room_of_the_reference() {
     for (ray, range) in expected {
         assert!((ranges[ray] - range).abs() < 1e-6, "ray {ray}: {} is not {range}", ranges[ray]);
     }
-    assert!(sim.channel("/robots/r/laser", "hit").expect("channel").iter().all(|&k| k == 1.0), "the border is a wall");
+    assert!(
+        sim.channel("/robots/r/laser", "hit").expect("channel").iter().all(|&k| k == 1.0),
+        "the border is a wall"
+    );
 }
 
 #[test]
@@ -306,7 +327,9 @@ fn a_ray_passes_over_what_is_lower_and_under_what_begins_higher() {
 fn of_hits_at_one_distance_the_lower_kind_is_reported_whatever_the_order() {
     let flat = |x: f64| (Outline::rectangle(1.0, 1.0), Pose2::new(x + 0.5, 0.0, 0.0));
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
-        for (robot, obstacle, wall, expected) in [(true, true, true, 1.0), (true, true, false, 2.0), (false, true, false, 3.0)] {
+        for (robot, obstacle, wall, expected) in
+            [(true, true, true, 1.0), (true, true, false, 2.0), (false, true, false, 3.0)]
+        {
             let mut yard = Yard::default();
             yard.body(Outline::disc(0.1), Pose2::default(), BodyKind::Robot, (0.0, 1.0));
             for thing in order {
@@ -314,14 +337,20 @@ fn of_hits_at_one_distance_the_lower_kind_is_reported_whatever_the_order() {
                 match thing {
                     0 if robot => yard.body(outline, pose, BodyKind::Robot, (0.0, 1.0)),
                     1 if obstacle => yard.body(outline, pose, BodyKind::Obstacle, (0.0, 1.0)),
-                    2 if wall => yard.edge(Vec2::new(2.0, -1.0), Vec2::new(2.0, 1.0), BodyKind::Wall, (0.0, 1.0)),
+                    2 if wall => {
+                        yard.edge(Vec2::new(2.0, -1.0), Vec2::new(2.0, 1.0), BodyKind::Wall, (0.0, 1.0))
+                    }
                     _ => {}
                 }
             }
             yard.ready();
             for count in [1, 12] {
                 let look = yard.look(&Fan::new(Pose2::default(), 0.5, count, 2.0 * PI, 5.0));
-                assert_eq!((look.distances[0], look.kinds[0]), (2.0, expected), "order {order:?}, {count} rays");
+                assert_eq!(
+                    (look.distances[0], look.kinds[0]),
+                    (2.0, expected),
+                    "order {order:?}, {count} rays"
+                );
             }
         }
     }

@@ -37,7 +37,8 @@ impl Body {
             let (v, w) = (s.velocity, s.spin);
             let (s0, c0) = math::sin_cos(h);
             let (s1, c1) = math::sin_cos(h + w * dt);
-            s.pose.at + Vec2::new(v.x * (s1 - s0) + v.y * (c1 - c0), v.x * (c0 - c1) + v.y * (s1 - s0)) * (1.0 / w)
+            s.pose.at
+                + Vec2::new(v.x * (s1 - s0) + v.y * (c1 - c0), v.x * (c0 - c1) + v.y * (s1 - s0)) * (1.0 / w)
         };
         Pose2 { at, heading: h + s.spin * dt }
     }
@@ -102,7 +103,9 @@ impl Case {
         let latest = self.reaches(SKIN_M - ROUNDING_M);
         let Some(contact) = answer else {
             return match latest {
-                Oracle::At(t) if t < self.until => Err(format!("missed the contact at {t}, gap {}", self.gap(t))),
+                Oracle::At(t) if t < self.until => {
+                    Err(format!("missed the contact at {t}, gap {}", self.gap(t)))
+                }
                 Oracle::Undecided => {
                     tally.undecided += 1;
                     Ok(())
@@ -121,7 +124,9 @@ impl Case {
             return Err(format!("gap {real} at the contact, time {}", contact.time_s));
         }
         match latest {
-            Oracle::At(t) if contact.time_s > t + 1e-9 => return Err(format!("late: {} after {t}", contact.time_s)),
+            Oracle::At(t) if contact.time_s > t + 1e-9 => {
+                return Err(format!("late: {} after {t}", contact.time_s));
+            }
             Oracle::At(t) => tally.earliest = tally.earliest.max(t - contact.time_s),
             Oracle::Never => tally.grazes += 1,
             Oracle::Undecided => tally.undecided += 1,
@@ -161,7 +166,10 @@ fn outline(dice: &mut Dice) -> Outline {
 fn motion(dice: &mut Dice, start_s: f64, arcs: bool) -> Segment {
     let speed = dice.scale(0.01, 100.0);
     let bearing = dice.angle();
-    let pose = Pose2 { at: Vec2::at_angle(bearing) * -dice.between(0.3, 1.0) * speed.min(8.0), heading: dice.angle() };
+    let pose = Pose2 {
+        at: Vec2::at_angle(bearing) * -dice.between(0.3, 1.0) * speed.min(8.0),
+        heading: dice.angle(),
+    };
     let aim = bearing + dice.between(-0.3, 0.3);
     let spin = if arcs { dice.between(-12.0, 12.0) } else { 0.0 };
     match dice.below(4) {
@@ -207,7 +215,10 @@ fn check_many(seed: u64, arcs: bool, count: usize) -> Tally {
         let case = case(&mut dice, arcs);
         let answer = case.contact(&mut work);
         case.check(answer, &mut tally).unwrap_or_else(|why| {
-            panic!("case {k}: {why}\n{:?}\n{:?}\n{:?}\n{:?}\n{answer:?}", case.a.outline, case.a.segment, case.b.outline, case.b.segment)
+            panic!(
+                "case {k}: {why}\n{:?}\n{:?}\n{:?}\n{:?}\n{answer:?}",
+                case.a.outline, case.a.segment, case.b.outline, case.b.segment
+            )
         });
     }
     println!("{count} pairs: {tally:?}");
@@ -254,7 +265,8 @@ fn asking_further_ahead_finds_the_same_contact() {
         let case = case(&mut dice, true);
         let Some(first) = case.contact(&mut work) else { continue };
         for until in [case.until * 2.0, case.until * 50.0] {
-            let again = first_contact(&case.a.mover(), &case.b.mover(), until, &mut work).expect("is there as well");
+            let again =
+                first_contact(&case.a.mover(), &case.b.mover(), until, &mut work).expect("is there as well");
             let apart = (again.time_s - first.time_s).abs() * (case.a.speed() + case.b.speed());
             let graze = (again.gap - first.gap).abs();
             worst = worst.max(graze);
@@ -283,7 +295,8 @@ fn bodies_within_the_skin_never_come_to_overlap() {
         for body in [&mut case.a, &mut case.b] {
             let pose = body.pose(t);
             let still = body.outline.corners().len() == 2 || dice.chance(0.2);
-            let velocity = if still { Vec2::ZERO } else { Vec2::at_angle(dice.angle()) * dice.scale(1e-4, 10.0) };
+            let velocity =
+                if still { Vec2::ZERO } else { Vec2::at_angle(dice.angle()) * dice.scale(1e-4, 10.0) };
             let spin = if still { 0.0 } else { dice.between(-4.0, 4.0) };
             body.segment = Segment::glide(t, pose, pose.rot(), velocity, spin);
         }
@@ -296,7 +309,9 @@ fn bodies_within_the_skin_never_come_to_overlap() {
             }
             None => {
                 free += 1;
-                let nearest = (0..=400).map(|s| case.gap(t + (case.until - t) * f64::from(s) / 400.0)).fold(begin, f64::min);
+                let nearest = (0..=400)
+                    .map(|s| case.gap(t + (case.until - t) * f64::from(s) / 400.0))
+                    .fold(begin, f64::min);
                 least = least.min(nearest);
                 assert!(nearest > begin - 2.0 * ARRIVED_M, "case {k}: from {begin} down to {nearest}");
             }

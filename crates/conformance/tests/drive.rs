@@ -127,12 +127,17 @@ fn slip_has_the_stated_deviation_and_is_independent() {
     println!("{n} draws: mean {:e} {:e}, deviation {} {}", mean[0], mean[1], mean[2].sqrt(), mean[3].sqrt());
     assert!(mean[0].abs() < sigma * error && mean[1].abs() < sigma * error, "mean");
     for second in [mean[2], mean[3]] {
-        assert!((second / (sigma * sigma) - 1.0).abs() < error * 2.0_f64.sqrt(), "deviation {}", second.sqrt());
+        assert!(
+            (second / (sigma * sigma) - 1.0).abs() < error * 2.0_f64.sqrt(),
+            "deviation {}",
+            second.sqrt()
+        );
     }
     assert!(mean[4].abs() < sigma * sigma * error, "wheels are independent");
     assert!(mean[5].abs() < sigma * sigma * error, "quanta are independent");
     // What slips is the ground speed: forward speed has the deviation of the mean of two wheels.
-    let forward: Vec<f64> = (1..=robots).map(|r| sim.twist(&format!("/robots/r{r}")).expect("is there").forward).collect();
+    let forward: Vec<f64> =
+        (1..=robots).map(|r| sim.twist(&format!("/robots/r{r}")).expect("is there").forward).collect();
     let spread = (forward.iter().map(|f| (f - 0.5) * (f - 0.5)).sum::<f64>() / robots as f64).sqrt();
     assert!((spread / (0.5 * sigma / 2.0_f64.sqrt()) - 1.0).abs() < 0.3, "{spread}");
     sim.set_detail(Detail::Coarse);
@@ -140,13 +145,16 @@ fn slip_has_the_stated_deviation_and_is_independent() {
     assert_eq!(channel(&sim, "drive", "left_slip"), 0.0, "the coarse level has no slip");
 }
 
-const ODOMETER: &str = "[[type.t.part]]\nname = \"odo\"\nclass = \"odometer\"\nbase = 0.5\nwheel_radius = 0.05\ncounts = 2000";
+const ODOMETER: &str =
+    "[[type.t.part]]\nname = \"odo\"\nclass = \"odometer\"\nbase = 0.5\nwheel_radius = 0.05\ncounts = 2000";
 
 /// Row 2.15: 500 lines, quadrature.
 #[test]
 fn a_turn_of_the_wheel_is_two_thousand_counts() {
     let around = 2.0 * PI * 0.05;
-    for (left, right, expected) in [(1.0, 1.0, (2000.0, 2000.0)), (2.0, -1.0, (4000.0, -2001.0)), (0.0, 0.5, (0.0, 1000.0))] {
+    for (left, right, expected) in
+        [(1.0, 1.0, (2000.0, 2000.0)), (2.0, -1.0, (4000.0, -2001.0)), (0.0, 0.5, (0.0, 1000.0))]
+    {
         let mut sim = robot("100ms", "base = 0.5\nmax_speed = 5", ODOMETER, 1);
         // A hair more than a turn, so that rounding does not fall short of the last count.
         let speed = around * (1.0 + 1e-9);
@@ -211,7 +219,9 @@ fn bits(sim: &Sim, robot: usize) -> Vec<u64> {
 
 #[test]
 fn a_command_that_is_no_number_halts_its_robot_only() {
-    for (bad, wheel) in [(f64::NAN, "left"), (f64::INFINITY, "right"), (f64::NEG_INFINITY, "left"), (-f64::NAN, "right")] {
+    for (bad, wheel) in
+        [(f64::NAN, "left"), (f64::INFINITY, "right"), (f64::NEG_INFINITY, "left"), (-f64::NAN, "right")]
+    {
         let make = || {
             let mut sim = robot("100ms", "base = 0.5\nmax_speed = 2\nslip = 0.05", ODOMETER, 3);
             for r in 1..=3 {

@@ -2,7 +2,9 @@
 
 use std::f64::consts::PI;
 use swarmyard::Sim;
-use swarmyard_base::math;
+use swarmyard_base::{Vec2, math};
+use swarmyard_engine::PartKind;
+use swarmyard_part_api::{Mark, MarkShape};
 
 /// One robot at the origin with one part called `s`, one step later.
 fn sensed(world: &str, robot: &str, part: &str) -> Sim {
@@ -208,4 +210,46 @@ fn what_cannot_be_built_is_refused_with_a_reason() {
          [type.bot.controller]\nclass = \"track-follow\"",
     );
     assert!(lone.contains("two or more"), "{lone}");
+}
+
+/// The marks of the part `s` for some readings.
+fn marks(sim: &Sim, readings: &[f64]) -> Vec<Mark> {
+    let ty = &sim.model().types[0];
+    let PartKind::Sensor(sensor, _) = &ty.parts[0].kind else { panic!("a sensor") };
+    sensor.marks(readings, &sim.model().outlines[ty.outline as usize])
+}
+
+#[test]
+fn sensors_draw_what_they_see() {
+    let sonar = sensed("", "", "class = \"sonar\"\nring = 0.1\ncone_angle = \"60deg\"");
+    let drawn = marks(&sonar, &[2.0, 1.0]);
+    let MarkShape::Arc { centre, radius, from, to } = drawn[1].shape else { panic!("{drawn:?}") };
+    assert_eq!((centre, radius, drawn[1].channel), (Vec2::new(0.1, 0.0), 2.0, "range"));
+    assert!((from + PI / 6.0).abs() < 1e-12 && (to - PI / 6.0).abs() < 1e-12);
+    let MarkShape::Line(edges) = &drawn[0].shape else { panic!("{drawn:?}") };
+    assert!((edges[2] - Vec2::new(0.1 + 3.0_f64.sqrt(), 1.0)).norm() < 1e-12, "{edges:?}");
+
+    let finder = sensed("", "", FINDER);
+    let drawn = marks(&finder, &[0.0, 0.0, 0.0, 7.0, -1.0, -1.0, 1.0]);
+    assert_eq!(drawn.len(), 2, "a line and a code for one beacon: {drawn:?}");
+    assert!(matches!(&drawn[1].shape, MarkShape::Text { text, .. } if text == "7"));
+
+    let tracker = sensed("", "", &format!("{TRACKER}\ncount = 2"));
+    let drawn = marks(&tracker, &[0.0, 1.0, 0.0, 99.0]);
+    let radii: Vec<f64> = drawn
+        .iter()
+        .map(|m| if let MarkShape::Circle { radius, .. } = m.shape { radius } else { panic!("{m:?}") })
+        .collect();
+    assert!(
+        radii.len() == 2 && radii[0] == 2.0 * radii[1],
+        "two concentric circles where it detects: {drawn:?}"
+    );
+    assert!(drawn.iter().all(|m| m.index == 1));
+
+    let needle = marks(&sensed("", "", "class = \"compass\""), &[PI / 2.0]);
+    let MarkShape::Line(points) = &needle[0].shape else { panic!("{needle:?}") };
+    assert!(
+        (points[1] - Vec2::new(0.0, -0.08)).norm() < 1e-12,
+        "north is to the right of who is turned left of it"
+    );
 }

@@ -48,7 +48,9 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
         let outs = chunks_mut(&mut columns.readings, w_read, chunks);
         let states = chunks_mut(&mut columns.state, w_state, chunks);
         let commands = &columns.commands;
-        for (c, ((out, next_state), segments)) in outs.into_iter().zip(states).zip(own.chunks_mut(CHUNK)).enumerate() {
+        for (c, ((out, next_state), segments)) in
+            outs.into_iter().zip(states).zip(own.chunks_mut(CHUNK)).enumerate()
+        {
             let first = c * CHUNK;
             let len = segments.len();
             let rows = ActRows {
@@ -80,9 +82,11 @@ fn coast(model: &Model, state: &State, view: &ActView<'_>, first: usize, segment
         // A uniform disc of radius r that spins on the floor slows by (4/3) μ g / r; other outlines
         // are near enough to their reach.
         let spin_loss = 4.0 / 3.0 * loss / model.outline(slot).reach();
-        let slower = Twist2::new(twist.forward * share, twist.left * share, approach(twist.spin, 0.0, spin_loss));
+        let slower =
+            Twist2::new(twist.forward * share, twist.left * share, approach(twist.spin, 0.0, spin_loss));
         let (pose, rot) = (state.pose[slot], view.bodies.rot[slot]);
-        *segment = Segment::glide(0.0, pose, rot, rot.apply(Vec2::new(slower.forward, slower.left)), slower.spin);
+        *segment =
+            Segment::glide(0.0, pose, rot, rot.apply(Vec2::new(slower.forward, slower.left)), slower.spin);
     }
 }
 

@@ -113,7 +113,9 @@ fn move_bodies(
     for &(slot, all) in &scratch.outcome.disturbed {
         state.moved[slot as usize] = all;
     }
-    events.extend(bad.into_iter().flatten().map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "pose" }));
+    events.extend(
+        bad.into_iter().flatten().map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "pose" }),
+    );
 }
 
 /// Halts whoever was reported as not finite.

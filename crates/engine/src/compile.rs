@@ -5,6 +5,7 @@ use crate::model::{
     TypeModel,
 };
 use crate::referee::{self, Assertion, Holds};
+use crate::registers::{self, RegisterMap};
 use crate::state::State;
 use std::collections::BTreeMap;
 use swarmyard_base::path::natural_cmp;
@@ -169,7 +170,8 @@ impl Compiler<'_> {
         let mut by_type: BTreeMap<&str, (&Node, Placed)> = BTreeMap::new();
         for robot in self.scene.group("/robots") {
             let Some(proto) = robot.proto.as_deref() else {
-                let d = Diagnostic::error("missing-key", format!("robot `{}` has no type", robot.name)).at(robot.span);
+                let d = Diagnostic::error("missing-key", format!("robot `{}` has no type", robot.name))
+                    .at(robot.span);
                 self.problems.push(d);
                 continue;
             };
@@ -193,13 +195,16 @@ impl Compiler<'_> {
 
     /// Obstacles that are bodies: moving, movable, or fixed discs.
     fn obstacles(&mut self) -> Vec<Found> {
-        let mut nodes: Vec<&Node> = self.scene.group("/obstacles").iter().filter(|n| !is_fixed_polygon(n)).collect();
+        let mut nodes: Vec<&Node> =
+            self.scene.group("/obstacles").iter().filter(|n| !is_fixed_polygon(n)).collect();
         nodes.sort_by(|a, b| natural_cmp(&a.name, &b.name));
         let mut all = Vec::new();
         for node in nodes {
             let path = format!("/obstacles/{}", node.name);
             let p = self.params(Some(node), "obstacle", &path);
-            let Some((mut ty, outline)) = self.body_type(node, &p, &path, BodyKind::Obstacle) else { continue };
+            let Some((mut ty, outline)) = self.body_type(node, &p, &path, BodyKind::Obstacle) else {
+                continue;
+            };
             ty.name = format!("obstacle {}", node.name);
             if !moves(node) {
                 (ty.body.inverse_mass, ty.body.inverse_inertia) = (0.0, 0.0);
@@ -222,11 +227,18 @@ impl Compiler<'_> {
     }
 
     /// Outline, mass, parts and controllers of a robot type or an obstacle.
-    fn body_type(&mut self, node: &Node, p: &Params, path: &str, kind: BodyKind) -> Option<(TypeModel, Outline)> {
+    fn body_type(
+        &mut self,
+        node: &Node,
+        p: &Params,
+        path: &str,
+        kind: BodyKind,
+    ) -> Option<(TypeModel, Outline)> {
         let outline = match outline_of(p) {
             Ok(outline) => outline,
             Err(why) => {
-                self.problems.push(Diagnostic::error("bad-outline", why).at(p.span("polygon").or(node.span)).on(path));
+                self.problems
+                    .push(Diagnostic::error("bad-outline", why).at(p.span("polygon").or(node.span)).on(path));
                 return None;
             }
         };
@@ -239,26 +251,46 @@ impl Compiler<'_> {
             own_stop: p.text_or_none("on_contact") == Some("stop"),
             colour: p.text_or_none("colour").map(str::to_owned),
         };
-        let (parts, controllers) = self.parts(node, &outline, path);
+        let (parts, controllers, registers) = self.parts(node, &outline, path);
         let mover = parts.iter().position(|part| matches!(part.kind, PartKind::Actuator(_)));
         let movers = parts.iter().filter(|part| matches!(part.kind, PartKind::Actuator(_))).count();
         if movers > 1 {
             let what = format!("`{}` has {movers} parts that move the body; it can have one", node.name);
             self.problems.push(Diagnostic::error("two-drives", what).at(node.span).on(path));
         }
-        let ty = TypeModel { name: node.name.clone(), slots: 0..0, body, outline: 0, kind, parts, controllers, mover };
+        let ty = TypeModel {
+            name: node.name.clone(),
+            slots: 0..0,
+            body,
+            outline: 0,
+            kind,
+            parts,
+            controllers,
+            mover,
+            registers,
+        };
         Some((ty, outline))
     }
 
-    fn parts(&mut self, node: &Node, outline: &Outline, path: &str) -> (Vec<PartModel>, Vec<ControllerModel>) {
+    fn parts(
+        &mut self,
+        node: &Node,
+        outline: &Outline,
+        path: &str,
+    ) -> (Vec<PartModel>, Vec<ControllerModel>, RegisterMap) {
         let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
         let (mut parts, mut controllers) = (Vec::new(), Vec::new());
         let is_controller =
             |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
-        let (last, first): (Vec<&Node>, Vec<&Node>) = node.children.iter().partition(is_controller);
+        let (registers, parted): (Vec<&Node>, Vec<&Node>) =
+            node.children.iter().partition(|n| &*n.class == "register");
+        let (last, first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
         for child in first.into_iter().chain(last) {
             let path = format!("{path}/{}", child.name);
-            let class = match self.registry.of_kind(&child.class, &[Kind::Sensor, Kind::Actuator, Kind::Controller]) {
+            let class = match self
+                .registry
+                .of_kind(&child.class, &[Kind::Sensor, Kind::Actuator, Kind::Controller])
+            {
                 Ok(class) => class,
                 Err(d) => {
                     self.problems.push(d.at(child.span).on(path));
@@ -294,7 +326,24 @@ impl Compiler<'_> {
                 }),
             }
         }
-        (parts, controllers)
+        let registers = self.registers(&registers, &layouts, path);
+        (parts, controllers, registers)
+    }
+
+    fn registers(
+        &mut self,
+        nodes: &[&Node],
+        layouts: &[(String, &'static str, Layout)],
+        path: &str,
+    ) -> RegisterMap {
+        let mut completed = Vec::new();
+        for node in nodes {
+            completed.push((*node, self.params(Some(node), "register", path)));
+        }
+        registers::compile(&completed, layouts).unwrap_or_else(|problems| {
+            self.problems.0.extend(problems.into_iter().map(|d| d.on(path)));
+            RegisterMap::default()
+        })
     }
 
     /// Gives out slots and puts everything together.
@@ -333,7 +382,8 @@ impl Compiler<'_> {
             let d = if a == b {
                 Diagnostic::error("duplicate-name", format!("there are two of `{a}`"))
             } else {
-                Diagnostic::error("uid-collision", format!("`{a}` and `{b}` have the same uid")).help("rename one of them")
+                Diagnostic::error("uid-collision", format!("`{a}` and `{b}` have the same uid"))
+                    .help("rename one of them")
             };
             self.problems.push(d);
         }
@@ -424,9 +474,8 @@ impl Compiler<'_> {
             let p = self.params(Some(node), "assert", &path);
             let mut condition = |key: &str| {
                 let text = p.text_or_none(key)?;
-                let parsed = expr::parse(text).map_err(|e| {
-                    Diagnostic::error("bad-condition", e.message).at(p.span(key))
-                });
+                let parsed = expr::parse(text)
+                    .map_err(|e| Diagnostic::error("bad-condition", e.message).at(p.span(key)));
                 match parsed.and_then(|e| referee::resolve(model, &e, p.span(key))) {
                     Ok(rule) => Some(rule),
                     Err(d) => {
@@ -512,7 +561,8 @@ impl Compiler<'_> {
                 let slot = entry.slot as usize;
                 if inside(&corners, poses[slot].at) && model.heights[slot].1 > from {
                     let what = format!("`{}` starts inside of `/obstacles/{}`", model.paths[slot], node.name);
-                    self.problems.push(Diagnostic::error("overlap", what).at(node.span).on(&*model.paths[slot]));
+                    self.problems
+                        .push(Diagnostic::error("overlap", what).at(node.span).on(&*model.paths[slot]));
                 }
             });
         }

@@ -133,7 +133,12 @@ pub(crate) struct Group {
 }
 
 /// Plays out every group that has a contact in it, to a fixed point.
-pub(crate) fn play_groups(field: &Field<'_>, pairs: Vec<Pair>, grouping: Grouping, pool: &Pool) -> Vec<Group> {
+pub(crate) fn play_groups(
+    field: &Field<'_>,
+    pairs: Vec<Pair>,
+    grouping: Grouping,
+    pool: &Pool,
+) -> Vec<Group> {
     if pairs.iter().all(|p| p.contact.is_none()) {
         return Vec::new();
     }
@@ -227,7 +232,8 @@ impl Sets {
 
     /// Members and pairs of every set that has a contact in it.
     fn active_groups(&mut self, pairs: &[Pair]) -> Vec<(Vec<u32>, Vec<Pair>)> {
-        let active: BTreeSet<u32> = pairs.iter().filter(|p| p.contact.is_some()).map(|p| self.root(p.a)).collect();
+        let active: BTreeSet<u32> =
+            pairs.iter().filter(|p| p.contact.is_some()).map(|p| self.root(p.a)).collect();
         let mut groups: BTreeMap<u32, (Vec<u32>, Vec<Pair>)> = BTreeMap::new();
         for pair in pairs {
             let root = self.root(pair.a);
@@ -339,7 +345,11 @@ impl<'a> Play<'a> {
             Opponent::Body(b) => self.uid(b),
             Opponent::Edge(e) => self.field.model.fixed.edges()[e as usize].uid,
         };
-        self.due.push(Reverse(((contact.time_s.to_bits(), self.uid(meeting.a), other), number, meeting.version)));
+        self.due.push(Reverse((
+            (contact.time_s.to_bits(), self.uid(meeting.a), other),
+            number,
+            meeting.version,
+        )));
     }
 
     /// Plays all events. Fails with the merges needed when a body meets somebody outside.
@@ -387,12 +397,12 @@ impl<'a> Play<'a> {
         }
         let fixed_b = matches!(b, Opponent::Edge(_));
         let bounces = !(stop_a && (stop_b || fixed_b));
-        let mut material = mixed(model.surfaces[self.body(a).surface as usize], model.surfaces[surface_b as usize]);
+        let mut material =
+            mixed(model.surfaces[self.body(a).surface as usize], model.surfaces[surface_b as usize]);
         if closing < model.run.rest_speed {
             material.restitution = 0.0;
         }
-        let least = ((SKIN_M - contact.gap) / self.field.until_s).clamp(0.0, 1e-3);
-        let impulse = impact.impulse(material, if least > 1e-2 * SKIN_M { least } else { 0.0 });
+        let impulse = impact.impulse(material, recovery(contact.gap, closing));
         let (after_a, after_b) = impact.apply(impulse);
         let strength = if bounces { impulse.normal } else { 0.0 };
         self.report(a, b, contact, strength, closing);
@@ -484,7 +494,9 @@ impl<'a> Play<'a> {
             }
             match self.number(entry.slot) {
                 Some(other) => inside.push(other),
-                None if swept.meets(&field.envelopes[entry.slot as usize]) => outside.push((slot, entry.slot)),
+                None if swept.meets(&field.envelopes[entry.slot as usize]) => {
+                    outside.push((slot, entry.slot))
+                }
                 None => {}
             }
         });
@@ -497,7 +509,8 @@ impl<'a> Play<'a> {
         }
         for other in inside {
             if swept.meets(&self.tracks[other].envelope) {
-                let (a, b) = if self.uid(number) < self.uid(other) { (number, other) } else { (other, number) };
+                let (a, b) =
+                    if self.uid(number) < self.uid(other) { (number, other) } else { (other, number) };
                 self.meet(a, Opponent::Body(b));
             }
         }
@@ -523,7 +536,14 @@ impl<'a> Play<'a> {
             Opponent::Body(b) => (PairOther::Body(self.tracks[b].slot), self.tracks[b].segment),
             Opponent::Edge(e) => (PairOther::Edge(e), still),
         };
-        pair_contact(self.field, self.tracks[a].slot, &self.tracks[a].segment, other, &segment, &mut self.work)
+        pair_contact(
+            self.field,
+            self.tracks[a].slot,
+            &self.tracks[a].segment,
+            other,
+            &segment,
+            &mut self.work,
+        )
     }
 
     /// Notes the contact for both sides and for the log.
@@ -542,7 +562,15 @@ impl<'a> Play<'a> {
             self.feel(b, uid, model.kinds[self.tracks[a].slot as usize], contact, impulse);
         }
         let time_s = contact.time_s;
-        self.group.contacts.push(ContactEvent { time_s, a: uid, b: other, kind, point: contact.point, impulse, closing });
+        self.group.contacts.push(ContactEvent {
+            time_s,
+            a: uid,
+            b: other,
+            kind,
+            point: contact.point,
+            impulse,
+            closing,
+        });
     }
 
     fn feel(&mut self, track: usize, other: Uid, kind: BodyKind, contact: &Contact, impulse: f64) {
@@ -551,6 +579,16 @@ impl<'a> Play<'a> {
         let point = rot.unapply(contact.point - track.segment.position_at(contact.time_s));
         self.group.touches.push(Touch { slot: track.slot, other, kind, point, impulse });
     }
+}
+
+/// Speed at which bodies part at least, after they came nearer than the skin: as much as restores it
+/// within a millisecond, and never more than they closed with, so that nothing gains energy.
+///
+/// Bodies that turn while they stay in touch would otherwise have a contact every few microseconds.
+fn recovery(gap: f64, closing: f64) -> f64 {
+    const WITHIN_S: f64 = 1e-3;
+    let lost = SKIN_M - gap;
+    if lost > 1e-2 * SKIN_M { (lost / WITHIN_S).min(closing).max(0.0) } else { 0.0 }
 }
 
 fn immovable(velocity: Vec2, spin: f64) -> Side {
@@ -563,7 +601,13 @@ fn mixed(a: Material, b: Material) -> Material {
 }
 
 /// Gap between a body and something it touched, where they are now; `None` when it is not there.
-pub(crate) fn gap_now(model: &Model, poses: &[Pose2], slot: usize, other: Uid, work: &mut Workspace) -> Option<f64> {
+pub(crate) fn gap_now(
+    model: &Model,
+    poses: &[Pose2],
+    slot: usize,
+    other: Uid,
+    work: &mut Workspace,
+) -> Option<f64> {
     use swarmyard_motion::{Mover, gap_at};
     let rest = |slot: usize| Segment::rest(0.0, poses[slot], poses[slot].rot());
     let own = rest(slot);

@@ -19,9 +19,13 @@ const VERDICT: u64 = 8;
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
 pub fn step_hash(model: &Model, state: &State) -> u64 {
-    clock(model, state).wrapping_add(model.types.iter().enumerate().fold(0, |sum, (t, ty)| {
-        sum.wrapping_add(rows_hash(model, state, t, 0..ty.slots.len()))
-    }))
+    clock(model, state).wrapping_add(
+        model
+            .types
+            .iter()
+            .enumerate()
+            .fold(0, |sum, (t, ty)| sum.wrapping_add(rows_hash(model, state, t, 0..ty.slots.len()))),
+    )
 }
 
 /// The same, on many threads: the sum commutes.
@@ -42,7 +46,13 @@ pub fn full_hash(model: &Model, state: &State) -> u64 {
     let mut sum = step_hash(model, state);
     for (ty, columns) in model.types.iter().zip(&state.types) {
         for (c, column) in columns.controllers.iter().enumerate() {
-            sum = sum.wrapping_add(column_hash(model, ty, CONTROLLER + ((c as u64) << 8), column, 0..ty.slots.len()));
+            sum = sum.wrapping_add(column_hash(
+                model,
+                ty,
+                CONTROLLER + ((c as u64) << 8),
+                column,
+                0..ty.slots.len(),
+            ));
         }
     }
     sum
@@ -68,7 +78,13 @@ fn rows_hash(model: &Model, state: &State, t: usize, rows: std::ops::Range<usize
     sum
 }
 
-fn column_hash(model: &Model, ty: &TypeModel, what: u64, column: &[f64], rows: std::ops::Range<usize>) -> u64 {
+fn column_hash(
+    model: &Model,
+    ty: &TypeModel,
+    what: u64,
+    column: &[f64],
+    rows: std::ops::Range<usize>,
+) -> u64 {
     if column.is_empty() {
         return 0;
     }
@@ -96,7 +112,11 @@ fn clock(model: &Model, state: &State) -> u64 {
         h = mix64(h ^ word);
     }
     for (k, v) in state.verdicts.iter().enumerate() {
-        h = h.wrapping_add(item_hash(Uid(k as u64), VERDICT, &[v.asked as f64, v.held as f64, f64::from(u8::from(v.last))]));
+        h = h.wrapping_add(item_hash(
+            Uid(k as u64),
+            VERDICT,
+            &[v.asked as f64, v.held as f64, f64::from(u8::from(v.last))],
+        ));
     }
     for t in &state.touches {
         let kind = f64::from(t.kind as u8);

@@ -1,6 +1,6 @@
 //! The engine: `Model` (fixed), `State` (changes), and one loop.
 //!
-//! Start reading at [`step`](crate::step): the whole simulator hangs on that one function.
+//! Start reading at [`step()`]: the whole simulator hangs on that one function.
 //!
 //! *Invariants:* only `commit` writes [`State`]. No phase depends on the number of threads, on slots
 //! or on the order of the scenario file. This crate knows no part, no text format, no file, no clock.
@@ -15,6 +15,7 @@ mod model;
 mod parallel;
 mod queue;
 mod referee;
+mod registers;
 mod resolve;
 mod sense;
 mod snapshot;
@@ -33,6 +34,7 @@ pub use model::{
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
 pub use referee::{Assertion, Holds};
+pub use registers::{BadAccess, Register, RegisterMap};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};

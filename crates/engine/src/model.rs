@@ -1,6 +1,7 @@
 //! The compiled scenario: everything that does not change while a run goes on.
 
 use crate::referee::Assertion;
+use crate::registers::RegisterMap;
 use std::ops::Range;
 use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
 use swarmyard_motion::Material;
@@ -107,6 +108,8 @@ pub struct TypeModel {
     pub controllers: Vec<ControllerModel>,
     /// The part that moves the body; without one it is passive.
     pub mover: Option<usize>,
+    /// Channels as memory-mapped registers.
+    pub registers: RegisterMap,
 }
 
 /// What the recording holds.

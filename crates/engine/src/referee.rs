@@ -120,7 +120,13 @@ fn body<'t>(model: &Model, thing: &'t Thing, span: Option<Span>) -> Result<(Body
         .suggest(&thing.path, near))
 }
 
-fn read(model: &Model, of: &Thing, name: &str, index: Option<u32>, span: Option<Span>) -> Result<Rule, Diagnostic> {
+fn read(
+    model: &Model,
+    of: &Thing,
+    name: &str,
+    index: Option<u32>,
+    span: Option<Span>,
+) -> Result<Rule, Diagnostic> {
     let (body, part) = body(model, of, span)?;
     if part.is_empty() {
         let field = FIELDS.iter().find(|f| f.0 == name).ok_or_else(|| {
@@ -215,7 +221,9 @@ impl Eye<'_> {
             Rule::Number(x) => *x,
             Rule::Variable(v) => self.variable(*v),
             Rule::Field(body, field) => self.slot(*body).map_or(f64::NAN, |slot| self.field(slot, *field)),
-            Rule::Channel(body, places) => self.slot(*body).map_or(f64::NAN, |slot| self.channel(slot, places)),
+            Rule::Channel(body, places) => {
+                self.slot(*body).map_or(f64::NAN, |slot| self.channel(slot, places))
+            }
             Rule::Distance(a, b) => match (self.slot(*a), self.slot(*b)) {
                 (Some(a), Some(b)) => (self.state.pose[a].at - self.state.pose[b].at).norm(),
                 _ => f64::NAN,
@@ -246,7 +254,9 @@ impl Eye<'_> {
             Field::Heading => pose.heading,
             Field::Speed => twist.linear().norm(),
             Field::Spin => twist.spin,
-            Field::Touching => truth(self.state.touches.binary_search_by_key(&(slot as u32), |t| t.slot).is_ok()),
+            Field::Touching => {
+                truth(self.state.touches.binary_search_by_key(&(slot as u32), |t| t.slot).is_ok())
+            }
         }
     }
 
@@ -299,7 +309,8 @@ impl Eye<'_> {
     /// Robots are visited in slot order, which is the order of types and paths: sums of floats do not
     /// depend on threads.
     fn over(&self, over: Over, rule: &Rule) -> f64 {
-        let robots = self.model.types.iter().filter(|t| t.kind == BodyKind::Robot).flat_map(|t| t.slots.clone());
+        let robots =
+            self.model.types.iter().filter(|t| t.kind == BodyKind::Robot).flat_map(|t| t.slots.clone());
         let mut values = robots.map(|slot| Eye { own: Some(slot), ..*self }.value(rule));
         match over {
             Over::All => truth(values.all(|v| v != 0.0)),

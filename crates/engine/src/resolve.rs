@@ -42,7 +42,10 @@ impl Envelope {
 
     #[inline]
     pub(crate) fn meets(&self, other: &Envelope) -> bool {
-        self.min.x <= other.max.x && self.max.x >= other.min.x && self.min.y <= other.max.y && self.max.y >= other.min.y
+        self.min.x <= other.max.x
+            && self.max.x >= other.min.x
+            && self.min.y <= other.max.y
+            && self.max.y >= other.min.y
     }
 
     /// How far the box reaches from a point inside it, along an axis.
@@ -52,7 +55,10 @@ impl Envelope {
     }
 
     pub(crate) fn holds(&self, other: &Envelope) -> bool {
-        self.min.x <= other.min.x && self.max.x >= other.max.x && self.min.y <= other.min.y && self.max.y >= other.max.y
+        self.min.x <= other.min.x
+            && self.max.x >= other.max.x
+            && self.min.y <= other.min.y
+            && self.max.y >= other.max.y
     }
 
     pub(crate) fn join(&self, other: &Envelope) -> Envelope {
@@ -182,7 +188,9 @@ fn candidates(field: &Field<'_>, spans: &[f64], pool: &Pool) -> Vec<Pair> {
             });
             if !still {
                 edges_near(field, slot, &envelope, &mut edges);
-                pairs.extend(edges.iter().map(|&e| Pair::new(field, slot as u32, PairOther::Edge(e), &mut work)));
+                pairs.extend(
+                    edges.iter().map(|&e| Pair::new(field, slot as u32, PairOther::Edge(e), &mut work)),
+                );
             }
         }
         pairs

@@ -22,7 +22,11 @@ impl std::fmt::Display for SnapshotError {
         match self {
             SnapshotError::NotASnapshot => write!(f, "this is not a snapshot, or it is cut off"),
             SnapshotError::OtherBuild(id) => {
-                write!(f, "the snapshot was made by build `{id}`, this is `{}`; replay the recording instead", build_id())
+                write!(
+                    f,
+                    "the snapshot was made by build `{id}`, this is `{}`; replay the recording instead",
+                    build_id()
+                )
             }
             SnapshotError::OtherScenario => write!(f, "the snapshot belongs to another scenario"),
         }

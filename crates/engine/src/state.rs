@@ -144,7 +144,11 @@ impl State {
                             && c.commands.len() == p.layout.command_width() * robots
                             && c.state.len() == p.layout.state.len() * robots
                     })
-                    && columns.controllers.iter().zip(&ty.controllers).all(|(c, m)| c.len() == m.state.len() * robots)
+                    && columns
+                        .controllers
+                        .iter()
+                        .zip(&ty.controllers)
+                        .all(|(c, m)| c.len() == m.state.len() * robots)
             })
     }
 

@@ -50,7 +50,10 @@ fn missing(model: &Model, inputs: &Admitted) -> Vec<Uid> {
     waiting
 }
 
-#[expect(clippy::too_many_arguments, reason = "one controller over one type: all of them are needed and none belongs together")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one controller over one type: all of them are needed and none belongs together"
+)]
 fn decide(
     model: &Model,
     state: &State,

@@ -33,6 +33,9 @@ use swarmyard_scene::Scene;
 /// Newest version of the format that this program reads.
 pub const FORMAT: i64 = 1;
 
+/// Name of the little source texts that overrides become, so that mistakes in them have a place.
+pub const OVERRIDE_SOURCE: &str = "--set";
+
 /// Where included texts come from.
 pub trait Loader {
     /// The text of that name, relative to the folder of the scenario; it never leaves that folder.

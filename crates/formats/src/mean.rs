@@ -196,7 +196,7 @@ impl<'a> Meaning<'_, 'a> {
         let Some(sheet) = self.sheet("type") else { return group };
         for (name, table) in tables {
             let path = format!("/types/{}", name.text);
-            let params = self.read(sheet, &table, &path, &["part", "controller"]);
+            let params = self.read(sheet, &table, &path, &["part", "controller", "register"]);
             let reach = self.shape(&table, &params, &path, true);
             let mut node = Node::new(name.text.clone(), "type").with(params);
             node.span = Some(table.span);
@@ -204,6 +204,7 @@ impl<'a> Meaning<'_, 'a> {
             for section in ["part", "controller"] {
                 self.parts(&table, section, &path, &mut node, &mut names);
             }
+            self.registers(&table, &path, &mut node, &mut names);
             self.check_part_names(&node);
             let known = Type {
                 node: Arc::new(node.clone()),
@@ -249,6 +250,29 @@ impl<'a> Meaning<'_, 'a> {
         }
     }
 
+    /// The registers of a type, as its children.
+    fn registers(&mut self, table: &Tree, path: &str, node: &mut Node, names: &mut BTreeMap<String, Span>) {
+        let (Some((key, tree)), Some(sheet)) = (table.entry("register"), self.sheet("register")) else {
+            return;
+        };
+        for table in list_of_tables(self.context, key, tree.clone()) {
+            let params = self.read(sheet, &table, path, &[]);
+            let own = params.text_or_none("name").map(str::to_owned);
+            let of = |key: &str| params.text_or_none(key).unwrap_or("?").to_owned();
+            let name = own.unwrap_or_else(|| format!("{}_{}", of("part"), of("channel")));
+            let place = table.get("name").map_or(table.span, |t| t.span);
+            if !is_name(&name) {
+                self.context.report(bad_name(&name, place).on(path));
+            } else if let Some(first) = names.insert(name.clone(), place) {
+                let d = duplicate(self.context, &name, place, first).on(path);
+                self.context.report(d);
+            }
+            let mut register = Node::new(name, "register").with(params);
+            register.span = Some(table.span);
+            node.children.push(register);
+        }
+    }
+
     /// Parameters that name another part of the type must name one.
     fn check_part_names(&mut self, node: &Node) {
         for child in &node.children {
@@ -256,7 +280,7 @@ impl<'a> Meaning<'_, 'a> {
             let names = sheet.params.iter().filter(|p| p.ty == ParamType::Name("part")).map(|p| p.name);
             for key in names {
                 let Some(wanted) = child.params.text_or_none(key) else { continue };
-                let parts = node.children.iter().map(|c| c.name.as_str());
+                let parts = node.children.iter().filter(|c| &*c.class != "register").map(|c| c.name.as_str());
                 if parts.clone().any(|p| p == wanted) {
                     continue;
                 }

@@ -15,7 +15,7 @@ pub(crate) const IMPLIED: [&str; 3] = ["run", "world", "record"];
 pub(crate) fn apply(context: &mut Context<'_>, mut tree: Tree, overrides: &[(String, String)]) -> Tree {
     context.first_override = u32::try_from(context.sources.0.len()).unwrap_or(u32::MAX);
     for (path, value) in overrides {
-        let source = context.sources.add("--set", format!("{path}={value}"));
+        let source = context.sources.add(crate::OVERRIDE_SOURCE, format!("{path}={value}"));
         if let Err(d) = apply_one(&mut tree, source, path, value) {
             context.report(d);
         }

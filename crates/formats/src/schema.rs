@@ -80,7 +80,9 @@ fn type_parts(registry: &Registry) -> Vec<(&'static str, Json)> {
         if choices.is_empty() { typed("object") } else { obj([("anyOf", Json::Array(choices))]) }
     };
     let controller = of(&[Kind::Controller], false);
+    let register = registry.sheet("register").map_or_else(|| typed("object"), |s| table(registry, s, vec![]));
     vec![
+        ("register", list(register)),
         ("part", list(of(&[Kind::Sensor, Kind::Actuator], true))),
         ("controller", obj([("anyOf", Json::Array(vec![controller.clone(), list(controller)]))])),
     ]

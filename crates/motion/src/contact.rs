@@ -104,7 +104,8 @@ struct Bends {
 impl Bends {
     fn new(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64) -> Bends {
         let (va, vb) = (a.segment.velocity.norm(), b.segment.velocity.norm());
-        let apart = (a.segment.position_at(start) - b.segment.position_at(start)).norm() + (va + vb) * (until_s - start);
+        let apart = (a.segment.position_at(start) - b.segment.position_at(start)).norm()
+            + (va + vb) * (until_s - start);
         // Seen from a frame that turns at ω, a point at distance r with relative speed v has at most
         // the acceleration |a| + 2 ω v + ω² r.
         let from = |frame: &Mover<'_>, other: &Mover<'_>| {
@@ -115,7 +116,11 @@ impl Bends {
                 + 2.0 * spin * (va + vb + swing_speed(other))
                 + spin * spin * far
         };
-        Bends { still: corner_acceleration(a) + corner_acceleration(b), on_first: from(a, b), on_second: from(b, a) }
+        Bends {
+            still: corner_acceleration(a) + corner_acceleration(b),
+            on_first: from(a, b),
+            on_second: from(b, a),
+        }
     }
 }
 
@@ -188,12 +193,19 @@ fn free_closing(gap: f64) -> f64 {
     CLOSING_MPS * (gap / SKIN_M).clamp(0.0, 1.0)
 }
 
-/// How much of a gap within the skin may go before it is a contact after all: never all of it.
+/// How much of a gap within the skin may go before it is a contact after all: never all of it. The
+/// more may go, the fewer contacts two bodies have that turn while they stay in touch.
 fn creep(gap: f64) -> f64 {
-    (gap / 4.0).clamp(1e-13, ARRIVED_M / 2.0)
+    (gap / 8.0).clamp(1e-13, SKIN_M / 8.0)
 }
 
-fn certified(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, work: &mut Workspace) -> Option<Contact> {
+fn certified(
+    a: &Mover<'_>,
+    b: &Mover<'_>,
+    start: f64,
+    until_s: f64,
+    work: &mut Workspace,
+) -> Option<Contact> {
     let radii = a.outline.round() + b.outline.round();
     let bends = Bends::new(a, b, start, until_s);
     let mut t = start;
@@ -349,7 +361,13 @@ mod tests {
     fn two_discs_meet_when_the_closed_form_says() {
         let disc = Outline::disc(0.5);
         let (s, t) = (glide(0.0, 0.0, 1.0, 0.0, 0.0), glide(4.0, 0.0, -1.0, 0.0, 0.0));
-        let c = first_contact(&Mover { outline: &disc, segment: &s }, &Mover { outline: &disc, segment: &t }, 9.0, &mut Workspace::default()).unwrap();
+        let c = first_contact(
+            &Mover { outline: &disc, segment: &s },
+            &Mover { outline: &disc, segment: &t },
+            9.0,
+            &mut Workspace::default(),
+        )
+        .unwrap();
         assert!((c.time_s - (1.5 - SKIN_M / 2.0)).abs() < 1e-12);
         assert_eq!(c.normal, Vec2::new(-1.0, 0.0));
     }
@@ -381,7 +399,13 @@ mod tests {
         let still = glide(0.0, 0.0, 0.0, 0.0, 0.0);
         for speed in [0.1, 10.0, 1e3, 1e6] {
             let s = glide(-3.0, 0.2, speed, speed * 0.3, 0.0);
-            let c = first_contact(&Mover { outline: &disc, segment: &s }, &Mover { outline: &wall, segment: &still }, 100.0, &mut Workspace::default()).unwrap();
+            let c = first_contact(
+                &Mover { outline: &disc, segment: &s },
+                &Mover { outline: &wall, segment: &still },
+                100.0,
+                &mut Workspace::default(),
+            )
+            .unwrap();
             assert!((c.time_s * speed - (2.95 - SKIN_M)).abs() < 1e-6, "{speed}: {c:?}");
         }
     }
@@ -392,7 +416,13 @@ mod tests {
         let square = Outline::rectangle(1.0, 1.0);
         let wall = Outline::line(Vec2::new(0.6 + SKIN_M, -5.0), Vec2::new(0.6 + SKIN_M, 5.0));
         let (s, still) = (glide(0.0, 0.0, 0.0, 0.0, 1.0), glide(0.0, 0.0, 0.0, 0.0, 0.0));
-        let c = first_contact(&Mover { outline: &square, segment: &s }, &Mover { outline: &wall, segment: &still }, 3.0, &mut Workspace::default()).unwrap();
+        let c = first_contact(
+            &Mover { outline: &square, segment: &s },
+            &Mover { outline: &wall, segment: &still },
+            3.0,
+            &mut Workspace::default(),
+        )
+        .unwrap();
         let exact = std::f64::consts::FRAC_PI_4 - swarmyard_base::math::acos(0.6 / 0.5_f64.sqrt());
         assert!((c.time_s - exact).abs() < 5e-6, "{} {exact}", c.time_s);
     }

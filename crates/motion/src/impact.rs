@@ -129,12 +129,22 @@ mod tests {
     use super::*;
 
     fn side(m: f64, i: f64, v: (f64, f64), spin: f64, arm: (f64, f64)) -> Side {
-        Side { velocity: Vec2::new(v.0, v.1), spin, arm: Vec2::new(arm.0, arm.1), inverse_mass: 1.0 / m, inverse_inertia: 1.0 / i }
+        Side {
+            velocity: Vec2::new(v.0, v.1),
+            spin,
+            arm: Vec2::new(arm.0, arm.1),
+            inverse_mass: 1.0 / m,
+            inverse_inertia: 1.0 / i,
+        }
     }
 
     #[test]
     fn equal_masses_swap_velocities() {
-        let hit = Impact { a: side(1.0, 1.0, (1.0, 0.0), 0.0, (0.5, 0.0)), b: side(1.0, 1.0, (-1.0, 0.0), 0.0, (-0.5, 0.0)), normal: Vec2::new(-1.0, 0.0) };
+        let hit = Impact {
+            a: side(1.0, 1.0, (1.0, 0.0), 0.0, (0.5, 0.0)),
+            b: side(1.0, 1.0, (-1.0, 0.0), 0.0, (-0.5, 0.0)),
+            normal: Vec2::new(-1.0, 0.0),
+        };
         let (a, b) = hit.apply(hit.impulse(Material { restitution: 1.0, friction: 0.0 }, 0.0));
         assert_eq!((a.velocity.x, b.velocity.x), (-1.0, 1.0));
     }
@@ -142,14 +152,22 @@ mod tests {
     /// The same numbers come out of Chipmunk (pymunk 7.3.1).
     #[test]
     fn a_heavy_body_hits_a_light_one() {
-        let hit = Impact { a: side(2.0, 1.0, (3.0, 0.0), 0.0, (0.5, 0.0)), b: side(1.0, 1.0, (0.0, 0.0), 0.0, (-0.5, 0.0)), normal: Vec2::new(-1.0, 0.0) };
+        let hit = Impact {
+            a: side(2.0, 1.0, (3.0, 0.0), 0.0, (0.5, 0.0)),
+            b: side(1.0, 1.0, (0.0, 0.0), 0.0, (-0.5, 0.0)),
+            normal: Vec2::new(-1.0, 0.0),
+        };
         let (a, b) = hit.apply(hit.impulse(Material { restitution: 0.5, friction: 0.0 }, 0.0));
         assert!((a.velocity.x - 1.5).abs() < 1e-12 && (b.velocity.x - 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn an_eccentric_hit_starts_a_spin() {
-        let hit = Impact { a: side(2.0, 0.4, (1.0, 0.0), 0.0, (0.5, 0.3)), b: side(1.0, 0.2, (0.0, 0.0), 0.0, (-0.5, 0.0)), normal: Vec2::new(-1.0, 0.0) };
+        let hit = Impact {
+            a: side(2.0, 0.4, (1.0, 0.0), 0.0, (0.5, 0.3)),
+            b: side(1.0, 0.2, (0.0, 0.0), 0.0, (-0.5, 0.0)),
+            normal: Vec2::new(-1.0, 0.0),
+        };
         let j = hit.impulse(Material { restitution: 0.5, friction: 0.0 }, 0.0);
         let (a, b) = hit.apply(j);
         assert!((j.normal - 0.869_565_217).abs() < 1e-9);

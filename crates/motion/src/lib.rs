@@ -4,7 +4,7 @@
 //! ([`first_contact`]), and what an impact does to them ([`Impact`]).
 //!
 //! *Invariant:* a contact time is a function of the two bodies' own outlines and segments, given in
-//! a fixed order (lower uid first) — never of "now", of other bodies or of how far somebody has
+//! a fixed order (lower uid first), and of the end of the stretch — never of "now", of other bodies or of how far somebody has
 //! advanced. Any grouping of bodies therefore gives the same bits.
 
 mod contact;

@@ -1,6 +1,6 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
-use crate::{ActRows, Bodies, Channel, Detail, Outline, SenseRows, Sheet, ThinkRows, World};
+use crate::{ActRows, Bodies, Channel, Detail, Mark, Outline, SenseRows, Sheet, ThinkRows, World};
 use swarmyard_base::{Diagnostic, Time};
 use swarmyard_scene::Params;
 
@@ -34,6 +34,8 @@ pub struct Layout {
     pub state: Vec<f64>,
     /// For evenly spaced rays: bearing of the first and step to the next, in the body's frame.
     pub bearings: Option<(f64, f64)>,
+    /// For a differential drive: distance between its wheels, in metres.
+    pub base: Option<f64>,
 }
 
 impl Layout {
@@ -77,14 +79,17 @@ impl TypeLayout<'_> {
         let names = self.parts.iter().map(|p| p.0.as_str());
         if let Some(name) = name {
             return self.parts.iter().position(|p| p.0 == name).ok_or_else(|| {
-                Diagnostic::error("unknown-part", format!("this type has no part `{name}`")).suggest(name, names)
+                Diagnostic::error("unknown-part", format!("this type has no part `{name}`"))
+                    .suggest(name, names)
             });
         }
         let mut found = self.parts.iter().enumerate().filter(|(_, p)| p.1 == class).map(|(k, _)| k);
         match (found.next(), found.next()) {
             (Some(k), None) => Ok(k),
-            (None, _) => Err(Diagnostic::error("missing-part", format!("this type needs a part of class `{class}`"))
-                .help(format!("add a part with class = \"{class}\", or name another one"))),
+            (None, _) => {
+                Err(Diagnostic::error("missing-part", format!("this type needs a part of class `{class}`"))
+                    .help(format!("add a part with class = \"{class}\", or name another one")))
+            }
             (Some(_), Some(_)) => Err(Diagnostic::error(
                 "ambiguous-part",
                 format!("this type has more than one part of class `{class}`: say which"),
@@ -121,6 +126,11 @@ pub trait Sensor: Send + Sync {
 
     /// Fills in the readings of a chunk of robots from the committed world.
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>);
+
+    /// What a display draws for one robot's readings. `outline` is the body's.
+    fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
+        Vec::new()
+    }
 }
 
 /// What an actuator may look at: its own robots and the clock.

@@ -5,7 +5,7 @@
 //! cone too, and nearer.
 
 use crate::rays::{REACH_SLACK_M, keep};
-use crate::{Outline, World};
+use crate::{MarkShape, Outline, World};
 use std::f64::consts::PI;
 use swarmyard_base::{Pose2, Rot2, Vec2};
 
@@ -55,6 +55,19 @@ impl Cone {
     #[must_use]
     pub fn mount(&self) -> Pose2 {
         self.mount
+    }
+
+    /// What a display draws of the cone up to a distance: its two edges, and the arc between them. All
+    /// in the body's frame.
+    #[must_use]
+    pub fn shapes(&self, distance_m: f64) -> [MarkShape; 2] {
+        let edge = |y: f64| self.mount.at + self.turned.apply(Vec2::new(self.edge.x, y) * distance_m);
+        let half = self.edge.angle();
+        let (from, to) = (self.mount.heading - half, self.mount.heading + half);
+        [
+            MarkShape::Line(vec![edge(-self.edge.y), self.mount.at, edge(self.edge.y)]),
+            MarkShape::Arc { centre: self.mount.at, radius: distance_m, from, to },
+        ]
     }
 
     fn sees(&self, heights: (f64, f64)) -> bool {

@@ -210,7 +210,8 @@ pub(crate) fn cells_of(cells: &Cells, (a, b): (Vec2, Vec2), margin_m: f64, mut t
     let slack = 1e-9 * (1.0 + size) + margin_m;
     for row in r0..=r1 {
         // The part of the line near this row's band gives the columns it can touch.
-        let (low, high) = (cells.origin.y + row as f64 * size - slack, cells.origin.y + (row + 1) as f64 * size + slack);
+        let (low, high) =
+            (cells.origin.y + row as f64 * size - slack, cells.origin.y + (row + 1) as f64 * size + slack);
         let low = if row == 0 { f64::NEG_INFINITY } else { low };
         let high = if row + 1 == cells.rows { f64::INFINITY } else { high };
         let d = b - a;

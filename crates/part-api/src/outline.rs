@@ -68,7 +68,10 @@ impl Outline {
             swarmyard_base::math::atan2(u.cross(v), u.dot(v))
         });
         if !convex || turns.sum::<f64>() > 7.0 {
-            return Err("the polygon is not convex (a moving body must be), or has repeated or collinear corners".into());
+            return Err(
+                "the polygon is not convex (a moving body must be), or has repeated or collinear corners"
+                    .into(),
+            );
         }
         Ok(Outline::of_hull(corners))
     }
@@ -227,12 +230,18 @@ mod tests {
 
     #[test]
     fn only_convex_polygons_are_taken() {
-        let p = |v: &[(f64, f64)]| Outline::polygon(&v.iter().map(|&(x, y)| Vec2::new(x, y)).collect::<Vec<_>>());
+        let p =
+            |v: &[(f64, f64)]| Outline::polygon(&v.iter().map(|&(x, y)| Vec2::new(x, y)).collect::<Vec<_>>());
         assert!(p(&[(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]).is_ok());
         assert!(p(&[(0.0, 1.0), (1.0, 0.0), (0.0, 0.0)]).is_ok(), "clockwise is turned round");
         assert!(p(&[(0.0, 0.0), (2.0, 0.0), (0.5, 0.5), (0.0, 2.0)]).is_err());
         assert!(p(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]).is_err());
-        let star: Vec<(f64, f64)> = (0..5).map(|k| { let a = Vec2::at_angle(f64::from(k) * 4.0 * std::f64::consts::PI / 5.0); (a.x, a.y) }).collect();
+        let star: Vec<(f64, f64)> = (0..5)
+            .map(|k| {
+                let a = Vec2::at_angle(f64::from(k) * 4.0 * std::f64::consts::PI / 5.0);
+                (a.x, a.y)
+            })
+            .collect();
         assert!(p(&star).is_err(), "a pentagram turns left everywhere but is not convex");
     }
 

@@ -86,6 +86,12 @@ impl Fan {
         &self.directions
     }
 
+    /// Where the rays start from, in the body's frame.
+    #[must_use]
+    pub fn mount(&self) -> Vec2 {
+        self.mount.at
+    }
+
     /// Greatest distance from the mount that counts.
     #[must_use]
     pub fn reach(&self) -> f64 {
@@ -98,38 +104,55 @@ impl Fan {
         (self.first, self.step)
     }
 
-    /// Calls `test` for every ray whose bearing may lie within `half` of `bearing`.
+    /// Calls `test` for every ray whose bearing may lie within `half` of `bearing` (and perhaps for
+    /// one at its rim). `bearing` lies within a turn and a half of zero.
     #[inline]
     fn rays_near(&self, bearing: f64, half: f64, mut test: impl FnMut(usize)) {
         let mut from_first = bearing - self.turned;
-        while from_first < 0.0 {
+        if from_first < 0.0 {
             from_first += 2.0 * PI;
         }
-        while from_first >= 2.0 * PI {
+        if from_first < 0.0 {
+            from_first += 2.0 * PI;
+        }
+        if from_first >= 2.0 * PI {
             from_first -= 2.0 * PI;
         }
-        let last = self.directions.len() as i32 - 1;
-        let mut around = |centre: f64| {
-            // Rounding by cast: the library's `ceil` and `floor` are calls on plain x86-64.
-            let (low, high) = ((centre - half) * self.inverse_step, (centre + half) * self.inverse_step);
-            if high < 0.0 {
-                return;
-            }
-            let whole = low as i32;
-            let first = if low > f64::from(whole) { whole + 1 } else { whole };
-            for k in first.max(0)..=(high as i32).min(last) {
-                test(k as usize);
-            }
-        };
-        around(from_first);
+        let mut runs = [self.run(from_first, half); 3];
+        let mut count = 1;
         // The same neighbour seen from the other side of the turn.
         if from_first + half >= 2.0 * PI {
-            around(from_first - 2.0 * PI);
+            runs[count] = self.run(from_first - 2.0 * PI, half);
+            count += 1;
         }
         if from_first - half <= self.last_beyond {
-            around(from_first + 2.0 * PI);
+            runs[count] = self.run(from_first + 2.0 * PI, half);
+            count += 1;
+        }
+        for &(first, last) in &runs[..count] {
+            for k in first..=last {
+                test(k as usize);
+            }
         }
     }
+
+    /// First and last ray within `half` of an angle from ray 0.
+    #[inline]
+    fn run(&self, centre: f64, half: f64) -> (i32, i32) {
+        let (low, high) = ((centre - half) * self.inverse_step, (centre + half) * self.inverse_step);
+        (
+            nearest_int(low + 0.499_999).max(0),
+            nearest_int(high - 0.499_999).min(self.directions.len() as i32 - 1),
+        )
+    }
+}
+
+/// The whole number nearest to a small one, by letting the addition round it: the library's `ceil`
+/// and `floor` are calls on plain x86-64, and its casts check for what cannot be here.
+#[inline]
+fn nearest_int(x: f64) -> i32 {
+    const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
+    (x + ROUNDER).to_bits() as i32
 }
 
 /// One observer's view while a fan is cast.
@@ -164,7 +187,8 @@ impl World<'_> {
         let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
         distances.fill(fan.reach);
         kinds.fill(0.0);
-        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }.sweep(distances, kinds);
+        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }
+            .sweep(distances, kinds);
     }
 
     /// Casts a fan by walking each ray, whatever its number of rays (for tests of equality).
@@ -213,14 +237,15 @@ impl Eye<'_> {
         kinds: &mut [f64],
     ) {
         let local = self.rot.unapply(away);
+        let (bearing, inverse) = quick_polar(local);
         let half = if distance2 > reach * reach {
             // asin x ≤ x + (π/2 − 1) x³ on [0, 1].
-            let x = reach / distance2.sqrt();
+            let x = (reach * inverse).min(1.0);
             x * (1.0 + 0.570_797 * x * x) + BEARING_SLACK
         } else {
             PI
         };
-        self.fan.rays_near(quick_bearing(local), half, |ray| {
+        self.fan.rays_near(bearing, half, |ray| {
             if let Some(d) = self.test_body(other, away, local, ray) {
                 keep(d, self.world.bodies.kind[other], &mut distances[ray], &mut kinds[ray]);
             }
@@ -252,15 +277,16 @@ impl Eye<'_> {
             return;
         }
         let (a, b) = (self.rot.unapply(a), self.rot.unapply(b));
-        let (from, to) = (quick_bearing(a), quick_bearing(b));
+        let (from, to) = (quick_polar(a).0, quick_polar(b).0);
         let mut turn = to - from;
         turn = math::wrap_angle(turn);
-        let (middle, half) = if turn.abs() > PI - 4.0 * BEARING_SLACK || nearest2 < ON_THE_LINE_M * ON_THE_LINE_M {
-            // The observer stands (almost) on the line or on its end: any ray may meet it.
-            (from, PI)
-        } else {
-            (from + turn / 2.0, turn.abs() / 2.0 + BEARING_SLACK)
-        };
+        let (middle, half) =
+            if turn.abs() > PI - 4.0 * BEARING_SLACK || nearest2 < ON_THE_LINE_M * ON_THE_LINE_M {
+                // The observer stands (almost) on the line or on its end: any ray may meet it.
+                (from, PI)
+            } else {
+                (from + turn / 2.0, turn.abs() / 2.0 + BEARING_SLACK)
+            };
         self.fan.rays_near(middle, half, |ray| {
             if let Some(d) = ray_line(a, b, self.fan.directions[ray]) {
                 keep(d, edge.kind, &mut distances[ray], &mut kinds[ray]);
@@ -282,7 +308,9 @@ impl Eye<'_> {
                 let high = Vec2::new(p.x.max(q.x) + margin, p.y.max(q.y) + margin);
                 self.world.grid.for_each_in(low, high, |entry| {
                     let away = entry.at - self.origin;
-                    if direction.cross(away).abs() > entry.reach + REACH_SLACK_M || entry.slot as usize == self.slot {
+                    if direction.cross(away).abs() > entry.reach + REACH_SLACK_M
+                        || entry.slot as usize == self.slot
+                    {
                         return;
                     }
                     let other = entry.slot as usize;
@@ -348,13 +376,15 @@ pub(crate) fn nearest_of_line(a: Vec2, b: Vec2) -> Vec2 {
     a + d * (-a.dot(d) / len2).clamp(0.0, 1.0)
 }
 
-/// Bearing of a vector to within 2e-4 rad, from one division and a polynomial.
+/// Bearing of a vector to within 2e-4 rad, and one over its length, at most 1 % too great: from one
+/// division and polynomials.
 ///
-/// It only chooses which rays are worth the exact test; `BEARING_SLACK` covers its error.
+/// They only choose which rays are worth the exact test; the slack covers the error.
 #[inline]
-fn quick_bearing(v: Vec2) -> f64 {
+fn quick_polar(v: Vec2) -> (f64, f64) {
     let (ax, ay) = (v.x.abs(), v.y.abs());
-    let r = ax.min(ay) / ax.max(ay).max(f64::MIN_POSITIVE);
+    let inverse = 1.0 / ax.max(ay).max(1e-300);
+    let r = ax.min(ay) * inverse;
     let q = r * r;
     let octant = ((-0.046_496_474_9 * q + 0.159_314_22) * q - 0.327_622_764) * q * r + r;
     // Which octant is a coin toss: arithmetic instead of branches that nobody can predict.
@@ -362,7 +392,8 @@ fn quick_bearing(v: Vec2) -> f64 {
     let quadrant = steep * (PI / 2.0) + (1.0 - 2.0 * steep) * octant;
     let behind = f64::from(u8::from(v.x < 0.0));
     let half_plane = behind * PI + (1.0 - 2.0 * behind) * quadrant;
-    half_plane.copysign(v.y)
+    // A parabola just above 1/√(1 + q) on [0, 1].
+    (half_plane.copysign(v.y), inverse * ((0.148 * q - 0.44) * q + 1.004))
 }
 
 #[cfg(test)]
@@ -374,7 +405,9 @@ mod tests {
         for k in 0..100_000 {
             let angle = f64::from(k) * 2.0 * PI / 100_000.0 - PI;
             let v = Vec2::at_angle(angle) * (0.1 + f64::from(k % 7));
-            let mut off = quick_bearing(v) - angle;
+            let (bearing, inverse) = quick_polar(v);
+            assert!((1.0..1.01).contains(&(inverse * v.norm())), "{angle}");
+            let mut off = bearing - angle;
             off -= (off / (2.0 * PI)).round() * 2.0 * PI;
             assert!(off.abs() < 0.4 * BEARING_SLACK, "{angle}: {off}");
         }
@@ -382,11 +415,13 @@ mod tests {
 
     #[test]
     fn bearing_intervals_find_every_ray_inside_and_on_the_seam() {
-        for (count, spread) in [(1, 0.0), (4, 2.0 * PI), (12, 2.0 * PI), (180, PI), (5, 4.0), (720, 2.0 * PI), (2, 6.0)] {
+        for (count, spread) in
+            [(1, 0.0), (4, 2.0 * PI), (12, 2.0 * PI), (180, PI), (5, 4.0), (720, 2.0 * PI), (2, 6.0)]
+        {
             for heading in [0.0, 2.5, -3.1] {
                 let fan = Fan::new(Pose2::new(0.0, 0.0, heading), 0.1, count, spread, 1.0);
                 for k in 0..500 {
-                    let (bearing, half) = (f64::from(k) * 0.0257 - 6.0, 0.001 + f64::from(k % 11) * 0.05);
+                    let (bearing, half) = (f64::from(k) * 0.0185 - 4.6, 0.001 + f64::from(k % 11) * 0.05);
                     let mut found = Vec::new();
                     fan.rays_near(bearing, half, |ray| found.push(ray));
                     let count_of = |ray| found.iter().filter(|&&r| r == ray).count();

@@ -67,8 +67,11 @@ impl Registry {
             )),
             None => {
                 let valid = self.sheets().filter(|s| kinds.contains(&s.kind)).map(|s| s.class);
-                Err(Diagnostic::error("unknown-class", format!("there is no {} class `{class}`", words.join(" or ")))
-                    .suggest(class, valid))
+                Err(Diagnostic::error(
+                    "unknown-class",
+                    format!("there is no {} class `{class}`", words.join(" or ")),
+                )
+                .suggest(class, valid))
             }
         }
     }

@@ -102,7 +102,11 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn rot_at(&self, t_s: f64) -> Rot2 {
-        if self.spin == 0.0 { self.rot } else { Rot2::new(self.pose.heading + self.spin * (t_s - self.start_s)) }
+        if self.spin == 0.0 {
+            self.rot
+        } else {
+            Rot2::new(self.pose.heading + self.spin * (t_s - self.start_s))
+        }
     }
 
     /// Velocity of the centre in the world's frame, given the rotation at that moment.
@@ -148,7 +152,10 @@ mod tests {
     }
 
     fn near(a: Pose2, b: (f64, f64, f64), tol: f64) {
-        assert!((a.at.x - b.0).abs() < tol && (a.at.y - b.1).abs() < tol && (a.heading - b.2).abs() < tol, "{a:?}");
+        assert!(
+            (a.at.x - b.0).abs() < tol && (a.at.y - b.1).abs() < tol && (a.heading - b.2).abs() < tol,
+            "{a:?}"
+        );
     }
 
     /// Closed forms of the unicycle: (v/ω)(sin ωt, 1 − cos ωt).

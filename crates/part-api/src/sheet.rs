@@ -93,7 +93,8 @@ impl ParamType {
     /// The type in words, for people.
     #[must_use]
     pub fn words(&self) -> String {
-        let with_unit = |unit: Unit| if unit == Unit::None { String::new() } else { format!(" [{}]", unit.symbol()) };
+        let with_unit =
+            |unit: Unit| if unit == Unit::None { String::new() } else { format!(" [{}]", unit.symbol()) };
         match self {
             ParamType::Bool => "true or false".into(),
             ParamType::Int { .. } => "whole number".into(),
@@ -126,7 +127,11 @@ impl ParamType {
             ParamType::Int { min, max } => ends(min, max, i64::MIN, i64::MAX),
             ParamType::Number { min, max, .. } => ends(min, max, f64::MIN, f64::MAX),
             ParamType::Numbers { min_len, max_len, .. } if max_len < usize::MAX => {
-                if min_len == max_len { format!("exactly {min_len}") } else { format!("{min_len} to {max_len} of them") }
+                if min_len == max_len {
+                    format!("exactly {min_len}")
+                } else {
+                    format!("{min_len} to {max_len} of them")
+                }
             }
             ParamType::Points { min_len } => format!("at least {min_len} of them"),
             _ => String::new(),
@@ -220,13 +225,25 @@ pub struct Channel {
 impl Channel {
     /// A channel that a controller reads.
     #[must_use]
-    pub fn reading(name: &'static str, len: usize, unit: Unit, range: (f64, f64), summary: &'static str) -> Channel {
+    pub fn reading(
+        name: &'static str,
+        len: usize,
+        unit: Unit,
+        range: (f64, f64),
+        summary: &'static str,
+    ) -> Channel {
         Channel { name, len, unit, min: range.0, max: range.1, command: false, summary }
     }
 
     /// A channel that a controller writes.
     #[must_use]
-    pub fn command(name: &'static str, len: usize, unit: Unit, range: (f64, f64), summary: &'static str) -> Channel {
+    pub fn command(
+        name: &'static str,
+        len: usize,
+        unit: Unit,
+        range: (f64, f64),
+        summary: &'static str,
+    ) -> Channel {
         Channel { command: true, ..Channel::reading(name, len, unit, range, summary) }
     }
 }
@@ -322,7 +339,13 @@ impl Sheet {
     ///
     /// Readers of text call this after converting units; scenes built by program call it too, so
     /// everything behind it may rely on the sheet. Problems are added to `problems` with `path`.
-    pub fn complete(&self, params: &mut Params, path: &str, span: Option<swarmyard_base::Span>, problems: &mut Diagnostics) {
+    pub fn complete(
+        &self,
+        params: &mut Params,
+        path: &str,
+        span: Option<swarmyard_base::Span>,
+        problems: &mut Diagnostics,
+    ) {
         for (name, entry) in params.iter() {
             match self.find(name) {
                 None => problems.push(
@@ -346,10 +369,13 @@ impl Sheet {
                 params.set(param.name, default.clone(), None);
             } else if param.required {
                 problems.push(
-                    Diagnostic::error("missing-key", format!("`{}` needs the key `{}`", self.class, param.name))
-                        .at(span)
-                        .on(path)
-                        .help(format!("{}: {}", param.ty.words(), param.summary)),
+                    Diagnostic::error(
+                        "missing-key",
+                        format!("`{}` needs the key `{}`", self.class, param.name),
+                    )
+                    .at(span)
+                    .on(path)
+                    .help(format!("{}: {}", param.ty.words(), param.summary)),
                 );
             }
         }
@@ -377,7 +403,11 @@ fn check_value(param: &Param, value: &Value) -> Result<(), Diagnostic> {
         (ParamType::Point, Value::Point(p)) if p.is_finite() => Ok(()),
         (ParamType::Pose, Value::Pose(p)) if p.is_finite() => Ok(()),
         (ParamType::Int { min, max }, Value::Int(i)) => {
-            if *i < min || *i > max { Err(out_of_range(i.to_string())) } else { Ok(()) }
+            if *i < min || *i > max {
+                Err(out_of_range(i.to_string()))
+            } else {
+                Ok(())
+            }
         }
         (ParamType::Number { .. }, Value::Num(x)) => number(*x),
         (ParamType::Choice(words), Value::Text(t)) => {

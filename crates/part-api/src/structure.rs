@@ -18,7 +18,20 @@ pub const CONTACT_RULES: &[&str] = &["stop", "impulse", "own"];
 /// All structure and layout sheets.
 #[must_use]
 pub fn sheets() -> Vec<Sheet> {
-    let mut all = vec![run(), world(), surface(), wall(), obstacle(), track(), beacon(), robot_type(), robot(), assertion(), record()];
+    let mut all = vec![
+        run(),
+        world(),
+        surface(),
+        wall(),
+        obstacle(),
+        track(),
+        beacon(),
+        robot_type(),
+        register(),
+        robot(),
+        assertion(),
+        record(),
+    ];
     all.extend([grid(), circle(), random(), row()]);
     all
 }
@@ -56,10 +69,16 @@ fn tenth() -> Ratio {
 
 fn world() -> Sheet {
     Sheet::new("world", Kind::Structure, "The ground: infinite, or a rectangle whose border is a wall.")
-        .param(Param::new("min", ParamType::Point, "Lower left corner of the bounds. Without `min` and `max` the world is infinite."))
+        .param(Param::new(
+            "min",
+            ParamType::Point,
+            "Lower left corner of the bounds. Without `min` and `max` the world is infinite.",
+        ))
         .param(Param::new("max", ParamType::Point, "Upper right corner of the bounds."))
         .param(Param::new("surface", ParamType::Name("surface"), "Surface of the border wall."))
-        .param(Param::number("height", Unit::Metre, "Height of the border wall.").within(0.0, 1.0e6).or_num(1.0))
+        .param(
+            Param::number("height", Unit::Metre, "Height of the border wall.").within(0.0, 1.0e6).or_num(1.0),
+        )
         .example("[world]\nmin = [-5, -5]\nmax = [\"5m\", \"500cm\"]")
 }
 
@@ -72,15 +91,34 @@ fn surface() -> Sheet {
 
 fn heights(sheet: Sheet) -> Sheet {
     sheet
-        .param(Param::number("from", Unit::Metre, "Height above the floor at which it begins.").within(0.0, 1.0e6).or_num(0.0))
-        .param(Param::number("to", Unit::Metre, "Height above the floor at which it ends. A sensor mounted higher sees over it.").within(0.0, 1.0e6).or_num(1.0))
+        .param(
+            Param::number("from", Unit::Metre, "Height above the floor at which it begins.")
+                .within(0.0, 1.0e6)
+                .or_num(0.0),
+        )
+        .param(
+            Param::number(
+                "to",
+                Unit::Metre,
+                "Height above the floor at which it ends. A sensor mounted higher sees over it.",
+            )
+            .within(0.0, 1.0e6)
+            .or_num(1.0),
+        )
 }
 
 fn wall() -> Sheet {
     let sheet = Sheet::new("wall", Kind::Structure, "A thin wall along a polyline; it never moves.")
-        .param(Param::new("name", ParamType::Text, "Name in its path `/world/walls/NAME`; `wallN` when left out."))
+        .param(Param::new(
+            "name",
+            ParamType::Text,
+            "Name in its path `/world/walls/NAME`; `wallN` when left out.",
+        ))
         .param(Param::new("points", ParamType::Points { min_len: 2 }, "Corner points in order.").required())
-        .param(Param::new("closed", ParamType::Bool, "Whether the last point joins the first.").or(Value::Bool(false)))
+        .param(
+            Param::new("closed", ParamType::Bool, "Whether the last point joins the first.")
+                .or(Value::Bool(false)),
+        )
         .param(Param::new("surface", ParamType::Name("surface"), "Its surface."));
     heights(sheet).example("[[wall]]\nname = \"north\"\npoints = [[-2, 2], [2, 2], [\"2m\", \"150cm\"]]")
 }
@@ -90,13 +128,46 @@ pub const SHAPE_KEYS: [&str; 3] = ["radius", "size", "polygon"];
 
 fn shape(sheet: Sheet) -> Sheet {
     sheet
-        .param(Param::number("radius", Unit::Metre, "A disc of this radius. Give one of `radius`, `size`, `polygon`.").within(1e-4, 1.0e5))
-        .param(Param::new("size", ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 }, "A rectangle [length, width], length forward."))
-        .param(Param::new("polygon", ParamType::Points { min_len: 3 }, "A polygon in the body's frame; convex if the body can move."))
-        .param(Param::number("mass", Unit::Kilogram, "Mass; matters under `impulse`.").within(1e-6, 1.0e9).or_num(1.0))
-        .param(Param::number("inertia", Unit::KilogramMetre2, "Moment of inertia about the centre; that of the uniform outline when left out.").within(1e-12, 1.0e15))
+        .param(
+            Param::number(
+                "radius",
+                Unit::Metre,
+                "A disc of this radius. Give one of `radius`, `size`, `polygon`.",
+            )
+            .within(1e-4, 1.0e5),
+        )
+        .param(Param::new(
+            "size",
+            ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 },
+            "A rectangle [length, width], length forward.",
+        ))
+        .param(Param::new(
+            "polygon",
+            ParamType::Points { min_len: 3 },
+            "A polygon in the body's frame, whose origin is the centre of mass; convex if the body can move.",
+        ))
+        .param(
+            Param::number("mass", Unit::Kilogram, "Mass; matters under `impulse`.")
+                .within(1e-6, 1.0e9)
+                .or_num(1.0),
+        )
+        .param(
+            Param::number(
+                "inertia",
+                Unit::KilogramMetre2,
+                "Moment of inertia about the centre; that of the uniform outline when left out.",
+            )
+            .within(1e-12, 1.0e15),
+        )
         .param(Param::new("surface", ParamType::Name("surface"), "Surface of its outline."))
-        .param(Param::new("on_contact", ParamType::Choice(&["stop", "impulse"]), "Its own rule when the run's contact rule is `own`.").or_text("impulse"))
+        .param(
+            Param::new(
+                "on_contact",
+                ParamType::Choice(&["stop", "impulse"]),
+                "Its own rule when the run's contact rule is `own`.",
+            )
+            .or_text("impulse"),
+        )
         .param(Param::new("colour", ParamType::Text, "Colour on displays, as #rrggbb."))
 }
 
@@ -133,10 +204,27 @@ fn beacon() -> Sheet {
 }
 
 fn robot_type() -> Sheet {
-    let sheet = Sheet::new("type", Kind::Structure, "A kind of robot: an outline and parts. Written as `[type.NAME]`, its parts as `[[type.NAME.part]]` with `name` and `class`, its controller as `[type.NAME.controller]` with `class`.");
+    let sheet = Sheet::new(
+        "type",
+        Kind::Structure,
+        "A kind of robot: an outline and parts. Written as `[type.NAME]`, its parts as `[[type.NAME.part]]` with `name` and `class`, its controller as `[type.NAME.controller]` with `class`.",
+    );
     shape(sheet)
         .param(Param::number("height", Unit::Metre, "Height of the body; sensors mounted higher than others see over them.").within(1e-3, 1.0e4).or_num(0.3))
         .example("[type.scout]\nradius = \"12cm\"\nmass = \"2kg\"\n\n[[type.scout.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[robot]]\ntype = \"scout\"")
+}
+
+fn register() -> Sheet {
+    Sheet::new("register", Kind::Structure, "One channel of a part as memory-mapped registers. Written as `[[type.NAME.register]]`; `peek` and `poke` reach it at its address, little-endian. A channel of several numbers takes as many registers one after the other.")
+        .param(Param::new("name", ParamType::Text, "Name in generated headers; PART_CHANNEL when left out."))
+        .param(Param::new("part", ParamType::Name("part"), "The part.").required())
+        .param(Param::new("channel", ParamType::Text, "Its channel.").required())
+        .param(Param::new("at", ParamType::Int { min: 0, max: 0xffff_ffff }, "Byte address; a multiple of the width in bytes.").required())
+        .param(Param::new("width", ParamType::Int { min: 8, max: 32 }, "Bits: 8, 16 or 32.").or(Value::Int(16)))
+        .param(Param::new("signed", ParamType::Bool, "Whether counts are two's complement.").or(Value::Bool(false)))
+        .param(Param::number("scale", Unit::None, "What one count is worth, in the channel's unit.").within(1e-12, 1e12).or_num(1.0))
+        .param(Param::number("offset", Unit::None, "What a count of zero means, in the channel's unit.").within(-1e12, 1e12).or_num(0.0))
+        .example("[type.scout]\nradius = \"10cm\"\n\n[[type.scout.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.scout.register]]\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nwidth = 8\nsigned = true\nscale = 0.01\n\n[[robot]]\ntype = \"scout\"")
 }
 
 fn robot() -> Sheet {

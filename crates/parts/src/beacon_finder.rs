@@ -3,10 +3,10 @@
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Ratio, math};
+use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2, math};
 use swarmyard_part_api::{
-    Beacon, Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet,
-    TypeLayout, World,
+    Beacon, Built, Channel, Class, Detail, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType,
+    SenseRows, Sensor, Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -37,7 +37,7 @@ fn sheet() -> Sheet {
         .channel(Channel::reading("count", 1, Unit::None, (0.0, 64.0), "Number of beacons reported."))
         .level("full", "Bearings with noise.")
         .level("coarse", "Bearings without noise.")
-        .marks("a dashed line towards each beacon it sees, with the code")
+        .marks("a short line towards each beacon it sees, and its code")
         .example("[[type.demo.part]]\nname = \"finder\"\nclass = \"beacon-finder\"\naperture = \"180deg\"\nrange = \"6m\"\nnoise = \"1deg\"")
 }
 
@@ -144,5 +144,18 @@ impl Sensor for BeaconFinder {
             }
             count[0] = seen as f64;
         }
+    }
+
+    fn marks(&self, readings: &[f64], outline: &Outline) -> Vec<Mark> {
+        let (bearings, rest) = readings.split_at(self.slots);
+        let seen = |k: &usize| rest[*k] != NOBODY;
+        let marks = (0..self.slots).filter(seen).flat_map(|index| {
+            let to = Vec2::at_angle(self.mount.heading + bearings[index]);
+            let end = self.mount.at + to * (3.0 * outline.reach());
+            let line = MarkShape::Line(vec![self.mount.at, end]);
+            let code = MarkShape::Text { at: end, text: rest[index].to_string() };
+            [Mark { shape: line, channel: "bearing", index }, Mark { shape: code, channel: "id", index }]
+        });
+        marks.collect()
     }
 }

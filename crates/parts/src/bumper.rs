@@ -1,10 +1,11 @@
 //! Touch sensors around the body.
 
 use std::f64::consts::PI;
-use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
+use swarmyard_base::{Diagnostic, Vec2};
 use swarmyard_part_api::{
-    Built, Channel, Class, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows, Sensor,
+    Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -55,5 +56,16 @@ impl Sensor for Bumper {
                 by[sector] = by[sector].max(f64::from(touch.kind as u8));
             }
         }
+    }
+
+    fn marks(&self, readings: &[f64], outline: &Outline) -> Vec<Mark> {
+        let width = 2.0 * PI / self.sectors as f64;
+        let arc = |index: usize| {
+            let middle = index as f64 * width;
+            let (from, to) = (middle - width / 2.0, middle + width / 2.0);
+            let shape = MarkShape::Arc { centre: Vec2::ZERO, radius: outline.reach(), from, to };
+            Mark { shape, channel: "pressed", index }
+        };
+        (0..self.sectors).filter(|&k| readings[k] != 0.0).map(arc).collect()
     }
 }

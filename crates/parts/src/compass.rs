@@ -3,9 +3,10 @@
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, math};
+use swarmyard_base::{Diagnostic, Vec2, math};
 use swarmyard_part_api::{
-    Built, Channel, Class, Detail, Kind, Layout, Param, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Detail, Kind, Layout, Mark, MarkShape, Outline, Param, SenseRows, Sensor, Sheet,
+    TypeLayout, World,
 };
 use swarmyard_scene::Params;
 
@@ -59,5 +60,10 @@ impl Sensor for Compass {
             }
             rows.out.row(row)[0] = math::wrap_angle(heading);
         }
+    }
+
+    fn marks(&self, readings: &[f64], outline: &Outline) -> Vec<Mark> {
+        let needle = Vec2::at_angle(-readings[0]) * (0.8 * outline.reach());
+        vec![Mark { shape: MarkShape::Line(vec![Vec2::ZERO, needle]), channel: "heading", index: 0 }]
     }
 }

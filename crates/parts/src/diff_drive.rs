@@ -5,12 +5,10 @@ use swarmyard_base::math::approach;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Twist2};
 use swarmyard_part_api::{
-    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, Segment, Sheet, TypeLayout,
+    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, Segment, Sheet,
+    TypeLayout,
 };
 use swarmyard_scene::Params;
-
-/// Distance between the wheels when a scenario names none, in metres.
-pub(crate) const DEFAULT_BASE_M: f64 = 0.2;
 
 /// The class.
 #[must_use]
@@ -21,7 +19,7 @@ pub(crate) fn class() -> Class {
 fn sheet() -> Sheet {
     const FAST: (f64, f64) = (f64::MIN, f64::MAX);
     Sheet::new("diff-drive", Kind::Actuator, "Two driven wheels side by side. Wheel speeds change at the start of a quantum and then stay, so the motion is an exact arc.")
-        .param(Param::number("base", Unit::Metre, "Distance between the wheels.").within(1e-4, 1.0e3).or_num(DEFAULT_BASE_M))
+        .param(Param::number("base", Unit::Metre, "Distance between the wheels.").within(1e-4, 1.0e3).or_num(0.2))
         .param(Param::number("max_speed", Unit::MetrePerSecond, "Greatest wheel speed; commands beyond it are cut.").within(0.0, 1.0e4).or_num(1.0))
         .param(Param::number("acceleration", Unit::MetrePerSecond2, "Greatest change of a wheel's speed per second. Unlimited when left out.").within(0.0, 1.0e6))
         .param(Param::number("grip", Unit::None, "Friction of the wheels on the floor: limits how fast the drive gets its robot back on course after an impact, and sideways sliding. Unlimited when left out.").within(0.0, 100.0))
@@ -73,7 +71,7 @@ impl DiffDrive {
 
 impl Actuator for DiffDrive {
     fn layout(&self) -> Layout {
-        Layout { channels: sheet().channels, state: vec![0.0; 4], bearings: None }
+        Layout { channels: sheet().channels, state: vec![0.0; 4], base: Some(self.base), ..Layout::default() }
     }
 
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {

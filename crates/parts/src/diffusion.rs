@@ -2,13 +2,11 @@
 //!
 //! The controller of ARGoS's diffusion experiment.
 
-use crate::expand_swarm::Rays;
+use crate::steer::{Rays, Wheels, drive_param, rays_param};
 use swarmyard_base::math::{atan2, tan};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Vec2};
-use swarmyard_part_api::{
-    Built, Class, Controller, Kind, Param, ParamType, Sheet, ThinkRows, ThinkView, TypeLayout,
-};
+use swarmyard_part_api::{Built, Class, Controller, Kind, Param, Sheet, ThinkRows, ThinkView, TypeLayout};
 use swarmyard_scene::Params;
 
 /// The class.
@@ -19,8 +17,8 @@ pub(crate) fn class() -> Class {
 
 fn sheet() -> Sheet {
     Sheet::new("diffusion", Kind::Controller, "Goes straight; when the mean of all proximities points at something near, turns away on the spot of one wheel.")
-        .param(Param::new("rays", ParamType::Name("part"), "The range rays; the only ones when left out."))
-        .param(Param::new("drive", ParamType::Name("part"), "The drive; the only one when left out."))
+        .param(rays_param())
+        .param(drive_param())
         .param(Param::number("speed", Unit::MetrePerSecond, "Wheel speed.").within(0.0, 1.0e3).or_num(0.05))
         .param(Param::number("alpha", Unit::Radian, "Something within this angle of straight ahead is still no reason to turn, if it is far.").within(0.0, 3.2).or_num(7.5_f64.to_radians()))
         .param(Param::number("delta", Unit::None, "Mean proximity (0 nothing, 1 touching) above which something is near.").within(0.0, 1.0).or_num(0.1))
@@ -30,10 +28,9 @@ fn sheet() -> Sheet {
 
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let rays = Rays::find(p, layout)?;
-    let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     Ok(Built::Controller(Box::new(Diffusion {
         rays,
-        drive,
+        wheels: Wheels::find(p, layout)?,
         speed: p.num("speed"),
         tan_alpha: tan(p.num("alpha").min(1.57)),
         delta: p.num("delta"),
@@ -42,7 +39,7 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
 
 struct Diffusion {
     rays: Rays,
-    drive: usize,
+    wheels: Wheels,
     speed: f64,
     tan_alpha: f64,
     delta: f64,
@@ -60,14 +57,14 @@ impl Controller for Diffusion {
             }
             let mean = sum * (1.0 / ranges.len() as f64);
             let ahead = mean.x >= 0.0 && mean.y.abs() <= self.tan_alpha * mean.x;
-            let wheels = if mean == Vec2::ZERO || (ahead && mean.norm() < self.delta) {
-                [self.speed, self.speed]
+            let (left, right) = if mean == Vec2::ZERO || (ahead && mean.norm() < self.delta) {
+                (self.speed, self.speed)
             } else if atan2(mean.y, mean.x) > 0.0 {
-                [self.speed, 0.0]
+                (self.speed, 0.0)
             } else {
-                [0.0, self.speed]
+                (0.0, self.speed)
             };
-            rows.commands[self.drive].row(row).copy_from_slice(&wheels);
+            self.wheels.speeds(rows, row, left, right);
         }
     }
 }

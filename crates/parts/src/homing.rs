@@ -1,5 +1,6 @@
 //! Go to the beacon with the lowest code, then to the next; look around when none is in sight.
 
+use crate::steer::{Wheels, drive_param};
 use std::f64::consts::PI;
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
@@ -17,10 +18,9 @@ pub(crate) fn class() -> Class {
 fn sheet() -> Sheet {
     Sheet::new("homing", Kind::Controller, "Steers to the visible beacon with the lowest code. With a sonar it notices when it has got there and goes on to the next higher code; when none is in sight it turns to search, and stands still after two turns in vain.")
         .param(Param::new("finder", ParamType::Name("part"), "The beacon finder; the only one when left out."))
-        .param(Param::new("drive", ParamType::Name("part"), "The drive; the only one when left out."))
+        .param(drive_param())
         .param(Param::new("sonar", ParamType::Name("part"), "The sonar (or rays) whose first reading says what is in front. Without one it never arrives: a finder knows no distance."))
         .param(Param::number("near", Unit::Metre, "Reading of the sonar at which a beacon straight ahead is reached.").within(0.0, 1.0e3).or_num(0.3))
-        .param(Param::number("base", Unit::Metre, "Distance between the wheels.").within(1e-4, 1.0e3).or_num(crate::diff_drive::DEFAULT_BASE_M))
         .param(Param::number("speed", Unit::MetrePerSecond, "Forward speed.").within(0.0, 1.0e3).or_num(0.3))
         .param(Param::number("gain", Unit::None, "Turning speed per radian off.").within(0.0, 1.0e3).or_num(2.0))
         .param(Param::number("turn", Unit::RadianPerSecond, "Greatest turning speed, and that of a search.").within(1e-3, 1.0e3).or_num(1.0))
@@ -31,7 +31,6 @@ fn sheet() -> Sheet {
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let finder =
         layout.part(p.text_or_none("finder"), "beacon-finder").map_err(|d| d.at(p.span("finder")))?;
-    let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     let sonar = match p.text_or_none("sonar") {
         None => None,
         Some(name) => {
@@ -44,10 +43,9 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         bearing: place("bearing")?.0,
         id: place("id")?,
         finder,
-        drive,
+        wheels: Wheels::find(p, layout)?,
         sonar,
         near: p.num("near"),
-        half_base: p.num("base") / 2.0,
         speed: p.num("speed"),
         gain: p.num("gain"),
         turn: p.num("turn"),
@@ -59,10 +57,9 @@ struct Homing {
     /// Places in the finder's readings.
     bearing: usize,
     id: (usize, usize),
-    drive: usize,
+    wheels: Wheels,
     sonar: Option<(usize, usize)>,
     near: f64,
-    half_base: f64,
     speed: f64,
     gain: f64,
     turn: f64,
@@ -116,8 +113,7 @@ impl Controller for Homing {
                 }
                 None => (0.0, 0.0),
             };
-            let swing = turn * self.half_base;
-            rows.commands[self.drive].row(row).copy_from_slice(&[forward - swing, forward + swing]);
+            self.wheels.go(rows, row, forward, turn);
         }
     }
 }

@@ -15,6 +15,7 @@ mod homing;
 mod odometer;
 mod range_rays;
 mod sonar;
+mod steer;
 mod track_follow;
 mod track_sensor;
 mod wander;

@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Twist2, math};
 use swarmyard_part_api::{
-    Built, Channel, Class, Kind, Layout, Param, ParamType, Segment, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Kind, Layout, Param, ParamType, Segment, SenseRows, Sensor, Sheet, TypeLayout,
+    World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -18,7 +19,7 @@ fn sheet() -> Sheet {
     const ANY: (f64, f64) = (f64::MIN, f64::MAX);
     Sheet::new("odometer", Kind::Sensor, "Encoders on both wheels of a differential drive: cumulative counts, and the pose reckoned from them. Counts follow the wheels, so slip leads the reckoning astray as on a real robot.")
         .param(Param::new("drive", ParamType::Name("part"), "The drive whose wheels are counted; the only one when left out."))
-        .param(Param::number("base", Unit::Metre, "Distance between the wheels, as the reckoning believes it.").within(1e-4, 1.0e3).or_num(crate::diff_drive::DEFAULT_BASE_M))
+        .param(Param::number("base", Unit::Metre, "Distance between the wheels, as the reckoning believes it; the drive's own when left out.").within(1e-4, 1.0e3))
         .param(Param::number("wheel_radius", Unit::Metre, "Radius of the wheels.").within(1e-4, 1.0e3).or_num(0.03))
         .param(Param::new("counts", ParamType::Int { min: 1, max: 10_000_000 }, "Counts per turn of a wheel (four per line of a quadrature encoder).").or(Value::Int(2000)))
         .channel(Channel::reading("left", 1, Unit::None, ANY, "Counts of the left wheel since the start."))
@@ -33,10 +34,12 @@ fn sheet() -> Sheet {
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     let slip = layout.channel(drive, "left_slip")?.0;
+    let base = layout.parts[drive].2.base.unwrap_or(1.0);
     Ok(Built::Sensor(Box::new(Odometer {
         drive,
         slip,
-        base: p.num("base"),
+        base,
+        believed_base: p.num_or_none("base").unwrap_or(base),
         counts_per_m: p.int("counts") as f64 / (2.0 * PI * p.num("wheel_radius")),
     })))
 }
@@ -45,6 +48,7 @@ struct Odometer {
     drive: usize,
     slip: usize,
     base: f64,
+    believed_base: f64,
     counts_per_m: f64,
 }
 
@@ -52,7 +56,7 @@ impl Sensor for Odometer {
     fn layout(&self) -> Layout {
         // Private state: metres that each wheel has rolled (counts are made from it, never re-rounded),
         // then the last counts and the reckoned pose.
-        Layout { channels: sheet().channels, state: vec![0.0; 7], bearings: None }
+        Layout { channels: sheet().channels, state: vec![0.0; 7], ..Layout::default() }
     }
 
     fn reach(&self) -> f64 {
@@ -71,10 +75,16 @@ impl Sensor for Odometer {
             }
             let counts = [0, 1].map(|k| (rolled[k] * self.counts_per_m).floor());
             let step = [0, 1].map(|k| (counts[k] - old[k]) / self.counts_per_m);
-            let twist = Twist2::new((step[0] + step[1]) / 2.0, 0.0, (step[1] - step[0]) / self.base);
+            let twist = Twist2::new((step[0] + step[1]) / 2.0, 0.0, (step[1] - step[0]) / self.believed_base);
             let before = Pose2::new(old[2], old[3], old[4]);
             let pose = Segment::arc(0.0, before, before.rot(), twist).pose_at(1.0);
-            old.copy_from_slice(&[counts[0], counts[1], pose.at.x, pose.at.y, math::wrap_angle(pose.heading)]);
+            old.copy_from_slice(&[
+                counts[0],
+                counts[1],
+                pose.at.x,
+                pose.at.y,
+                math::wrap_angle(pose.heading),
+            ]);
             rows.out.row(row).copy_from_slice(old);
         }
     }

@@ -3,9 +3,10 @@
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Ratio};
+use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2};
 use swarmyard_part_api::{
-    Built, Channel, Class, Detail, Fan, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Detail, Fan, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows,
+    Sensor, Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -41,10 +42,14 @@ fn sheet() -> Sheet {
 fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let (range, min, start) = (p.num("range"), p.num("min"), p.num("start"));
     if min >= range {
-        let d = Diagnostic::error("out-of-range", format!("`min` must be less than `range`: `{min}` is not less than `{range}`"));
+        let d = Diagnostic::error(
+            "out-of-range",
+            format!("`min` must be less than `range`: `{min}` is not less than `{range}`"),
+        );
         return Err(d.at(p.span("min")));
     }
-    let fan = Fan::new(p.pose("mount"), p.num("height"), p.int("rays") as usize, p.num("spread"), start + range);
+    let fan =
+        Fan::new(p.pose("mount"), p.num("height"), p.int("rays") as usize, p.num("spread"), start + range);
     Ok(Built::Sensor(Box::new(RangeRays {
         fan,
         start,
@@ -71,7 +76,7 @@ struct RangeRays {
 impl Sensor for RangeRays {
     fn layout(&self) -> Layout {
         let channels = sheet().channels.into_iter().map(|c| Channel { len: self.fan.len(), ..c }).collect();
-        Layout { channels, state: Vec::new(), bearings: Some(self.fan.bearings()) }
+        Layout { channels, bearings: Some(self.fan.bearings()), ..Layout::default() }
     }
 
     fn period(&self) -> Option<Ratio> {
@@ -98,5 +103,15 @@ impl Sensor for RangeRays {
                 *r = (*r - self.start).max(self.min).min(self.range);
             }
         }
+    }
+
+    fn marks(&self, readings: &[f64], _: &Outline) -> Vec<Mark> {
+        let origin = self.fan.mount();
+        let ray = |(index, direction): (usize, &Vec2)| {
+            let (from, to) =
+                (origin + *direction * self.start, origin + *direction * (self.start + readings[index]));
+            Mark { shape: MarkShape::Line(vec![from, to]), channel: "range", index }
+        };
+        self.fan.directions().iter().enumerate().map(ray).collect()
     }
 }

@@ -8,8 +8,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio};
 use swarmyard_part_api::{
-    Built, Channel, Class, Cone, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet,
-    TypeLayout, World,
+    Built, Channel, Class, Cone, Detail, Kind, Layout, Mark, Outline, Param, ParamType, SenseRows, Sensor,
+    Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -80,7 +80,7 @@ impl Sensor for Sonar {
     fn layout(&self) -> Layout {
         let channels = sheet().channels.into_iter().map(|c| Channel { len: self.cones.len(), ..c }).collect();
         let step = 2.0 * PI / self.cones.len() as f64;
-        Layout { channels, state: Vec::new(), bearings: Some((self.cones[0].mount().heading, step)) }
+        Layout { channels, bearings: Some((self.cones[0].mount().heading, step)), ..Layout::default() }
     }
 
     fn period(&self) -> Option<Ratio> {
@@ -110,5 +110,13 @@ impl Sensor for Sonar {
                 hits[k] = hit;
             }
         }
+    }
+
+    fn marks(&self, readings: &[f64], _: &Outline) -> Vec<Mark> {
+        let cones = self.cones.iter().enumerate();
+        let marks = cones.flat_map(|(index, cone)| {
+            cone.shapes(readings[index]).map(|shape| Mark { shape, channel: "range", index })
+        });
+        marks.collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Follow a track: keep it in the middle of a row of track sensors.
 
+use crate::steer::{Wheels, drive_param};
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
@@ -16,8 +17,7 @@ pub(crate) fn class() -> Class {
 fn sheet() -> Sheet {
     Sheet::new("track-follow", Kind::Controller, "Follows a track with a row of two or more track sensors: steers to where they see most of it, slower the more it is off the middle. When none detects it, goes on turning to the side where it was last seen.")
         .param(Param::new("sensors", ParamType::Name("part"), "The row of track sensors; the only one when left out."))
-        .param(Param::new("drive", ParamType::Name("part"), "The drive; the only one when left out."))
-        .param(Param::number("base", Unit::Metre, "Distance between the wheels.").within(1e-4, 1.0e3).or_num(crate::diff_drive::DEFAULT_BASE_M))
+        .param(drive_param())
         .param(Param::number("speed", Unit::MetrePerSecond, "Forward speed on a straight track.").within(0.0, 1.0e3).or_num(0.2))
         .param(Param::number("turn", Unit::RadianPerSecond, "Turning speed when only the outermost sensor sees the track.").within(0.0, 1.0e3).or_num(1.5))
         .level("full", "Everything.")
@@ -27,7 +27,6 @@ fn sheet() -> Sheet {
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let sensors =
         layout.part(p.text_or_none("sensors"), "track-sensor").map_err(|d| d.at(p.span("sensors")))?;
-    let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     let detected = layout.channel(sensors, "detected")?.0;
     let (value, count) = layout.channel(sensors, "value")?;
     if count < 2 {
@@ -44,8 +43,7 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         detected,
         value,
         sides,
-        drive,
-        half_base: p.num("base") / 2.0,
+        wheels: Wheels::find(p, layout)?,
         speed: p.num("speed"),
         turn: p.num("turn"),
     })))
@@ -57,8 +55,7 @@ struct TrackFollow {
     detected: usize,
     value: usize,
     sides: Vec<f64>,
-    drive: usize,
-    half_base: f64,
+    wheels: Wheels,
     speed: f64,
     turn: f64,
 }
@@ -95,8 +92,7 @@ impl Controller for TrackFollow {
                 let slow = if memory[0] == 0.0 { 0.5 } else { 0.2 };
                 (self.speed * slow, if memory[0] == 0.0 { 0.0 } else { self.turn.copysign(memory[0]) })
             };
-            let swing = turn * self.half_base;
-            rows.commands[self.drive].row(row).copy_from_slice(&[forward - swing, forward + swing]);
+            self.wheels.go(rows, row, forward, turn);
         }
     }
 }

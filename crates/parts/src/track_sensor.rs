@@ -11,8 +11,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2, math};
 use swarmyard_part_api::{
-    Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, SenseRows, Sensor, Sheet, TypeLayout,
-    World,
+    Built, Channel, Class, Detail, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows,
+    Sensor, Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -72,6 +72,7 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     Ok(Built::Sensor(Box::new(TrackSensor {
         eyes: eyes.map(|e| e.at).collect(),
         axis: rot.apply(Vec2::new(patch.axis_foot(), 0.0)),
+        ring: patch.height * math::tan(patch.half_angle) / 2.0,
         reach: patch.height * math::tan(patch.inclination + patch.half_angle),
         centres,
         coverage: p.num("coverage"),
@@ -163,6 +164,8 @@ struct TrackSensor {
     /// From such a point to where the axis meets the floor, and to the centres of the segments.
     axis: Vec2,
     centres: Vec<Vec2>,
+    /// Radius of its mark.
+    ring: f64,
     reach: f64,
     coverage: f64,
     max_value: f64,
@@ -223,6 +226,17 @@ impl Sensor for TrackSensor {
                 values[k] = self.value(share, noise);
             }
         }
+    }
+
+    fn marks(&self, readings: &[f64], _: &Outline) -> Vec<Mark> {
+        let detecting = |(k, _): &(usize, &Vec2)| readings[*k] != 0.0;
+        let marks = self.eyes.iter().enumerate().filter(detecting).flat_map(|(index, eye)| {
+            [1.0, 0.5].map(|share| {
+                let shape = MarkShape::Circle { centre: *eye + self.axis, radius: share * self.ring };
+                Mark { shape, channel: "detected", index }
+            })
+        });
+        marks.collect()
     }
 }
 
@@ -401,6 +415,7 @@ mod tests {
             eyes: vec![Vec2::ZERO],
             axis: Vec2::ZERO,
             centres,
+            ring: 0.01,
             reach: 0.2,
             coverage: 15.0,
             max_value: 255.0,

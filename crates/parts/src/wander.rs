@@ -1,12 +1,10 @@
 //! Drive about, turn away from what is in front, and change course now and then.
 
-use crate::expand_swarm::Rays;
+use crate::steer::{Rays, Wheels, drive_param, rays_param};
 use swarmyard_base::Diagnostic;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_part_api::{
-    Built, Class, Controller, Kind, Param, ParamType, Sheet, ThinkRows, ThinkView, TypeLayout,
-};
+use swarmyard_part_api::{Built, Class, Controller, Kind, Param, Sheet, ThinkRows, ThinkView, TypeLayout};
 use swarmyard_scene::Params;
 
 /// The class.
@@ -17,9 +15,8 @@ pub(crate) fn class() -> Class {
 
 fn sheet() -> Sheet {
     Sheet::new("wander", Kind::Controller, "Drives about: straight on while the front is clear, turns away from the nearer side when it is not, and sways a little at random.")
-        .param(Param::new("rays", ParamType::Name("part"), "The range rays; the only ones when left out."))
-        .param(Param::new("drive", ParamType::Name("part"), "The drive; the only one when left out."))
-        .param(Param::number("base", Unit::Metre, "Distance between the wheels.").within(1e-4, 1.0e3).or_num(crate::diff_drive::DEFAULT_BASE_M))
+        .param(rays_param())
+        .param(drive_param())
         .param(Param::number("speed", Unit::MetrePerSecond, "Forward speed.").within(0.0, 1.0e3).or_num(0.4))
         .param(Param::number("turn", Unit::RadianPerSecond, "Turning speed when something is in the way.").within(0.0, 1.0e3).or_num(1.0))
         .param(Param::number("clearance", Unit::Metre, "Free distance in front that is needed to go on.").within(0.0, 1.0e3).or_num(0.6))
@@ -30,13 +27,11 @@ fn sheet() -> Sheet {
 
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let rays = Rays::find(p, layout)?;
-    let drive = layout.part(p.text_or_none("drive"), "diff-drive").map_err(|d| d.at(p.span("drive")))?;
     Ok(Built::Controller(Box::new(Wander {
         front: rays.within(1.05),
         left: rays.directions.iter().map(|d| d.y >= 0.0).collect(),
         rays,
-        drive,
-        half_base: p.num("base") / 2.0,
+        wheels: Wheels::find(p, layout)?,
         speed: p.num("speed"),
         turn: p.num("turn"),
         clearance: p.num("clearance"),
@@ -48,8 +43,7 @@ struct Wander {
     rays: Rays,
     front: Vec<usize>,
     left: Vec<bool>,
-    drive: usize,
-    half_base: f64,
+    wheels: Wheels,
     speed: f64,
     turn: f64,
     clearance: f64,
@@ -96,8 +90,7 @@ impl Controller for Wander {
                 memory[1] -= 1.0;
                 (self.speed, memory[2])
             };
-            let swing = turn * self.half_base;
-            rows.commands[self.drive].row(row).copy_from_slice(&[forward - swing, forward + swing]);
+            self.wheels.go(rows, row, forward, turn);
         }
     }
 }

@@ -111,7 +111,11 @@ fn notes(a: &Recording, b: &Recording) -> Vec<String> {
         notes.push(format!("the scenarios differ, first in `{name}`"));
     }
     if x.overrides != y.overrides {
-        notes.push(format!("the overrides differ: {:?} and {:?}", x.overrides, y.overrides));
+        let list = |all: &[(String, String)]| {
+            let pairs: Vec<String> = all.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            if pairs.is_empty() { "none".to_owned() } else { format!("`{}`", pairs.join(" ")) }
+        };
+        notes.push(format!("the overrides differ: {} and {}", list(&x.overrides), list(&y.overrides)));
     }
     if x.seed != y.seed {
         notes.push(format!("the seeds differ: {} and {}", x.seed, y.seed));

@@ -203,7 +203,10 @@ impl<W: Write + Seek> Recorder<W> {
         };
         let closed = self.close(&end, state.now);
         if let Err(e) = closed {
-            self.stopped.get_or_insert_with(|| e.to_string());
+            self.stopped.get_or_insert_with(|| match e {
+                mcap::McapError::Io(e) => e.to_string(),
+                other => other.to_string(),
+            });
         }
         Summary {
             bytes: self.sink.on_disk(),
@@ -228,7 +231,10 @@ impl<W: Write + Seek> Recorder<W> {
     /// Runs something that writes; the first error ends the recording.
     fn guard(&mut self, write: impl FnOnce(&mut Self) -> Result<(), mcap::McapError>) {
         if let Err(e) = write(self) {
-            self.stopped.get_or_insert_with(|| e.to_string());
+            self.stopped.get_or_insert_with(|| match e {
+                mcap::McapError::Io(e) => e.to_string(),
+                other => other.to_string(),
+            });
         }
     }
 

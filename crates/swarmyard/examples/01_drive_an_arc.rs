@@ -37,7 +37,13 @@ fn main() -> Result<(), swarmyard::Error> {
     for _ in 0..10 {
         sim.step()?;
         if let Some(pose) = sim.pose("/robots/r1") {
-            println!("{:>6}: x {:.4} m, y {:.4} m, heading {:.4} rad", sim.now(), pose.at.x, pose.at.y, pose.heading);
+            println!(
+                "{:>6}: x {:.4} m, y {:.4} m, heading {:.4} rad",
+                sim.now(),
+                pose.at.x,
+                pose.at.y,
+                pose.heading
+            );
         }
     }
     println!("hash {:016x}", sim.hash());

@@ -51,13 +51,13 @@ impl World {
     fn parts(self) -> &'static str {
         match self {
             World::Swarm12 | World::Swarm12Disc => {
-                "rays = 12\nrange = 2\n[type.bot.controller]\nclass = \"expand-swarm\"\nbase = 0.2\n"
+                "rays = 12\nrange = 2\n[type.bot.controller]\nclass = \"expand-swarm\"\n"
             }
             World::Prox24 => {
                 "rays = 24\nstart = 0.085\nrange = 0.1\n[type.bot.controller]\nclass = \"diffusion\"\n"
             }
             World::Laser180 => {
-                "rays = 180\nspread = \"180deg\"\nrange = 8\n[type.bot.controller]\nclass = \"wander\"\nbase = 0.2\nclearance = 0.5\nsway = 0\n"
+                "rays = 180\nspread = \"180deg\"\nrange = 8\n[type.bot.controller]\nclass = \"wander\"\nclearance = 0.5\nsway = 0\n"
             }
         }
     }

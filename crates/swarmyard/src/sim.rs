@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    Compiled, Frame, Grouping, InputKind, Journal, Model, Pool, Scratch, SnapshotError, State, Step, compile,
-    full_hash, restore, snapshot, step, step_hash,
+    BadAccess, Compiled, Frame, Grouping, InputKind, Journal, Model, PartKind, Pool, Scratch, SnapshotError,
+    State, Step, compile, full_hash, restore, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
-use swarmyard_part_api::{Detail, Registry};
+use swarmyard_part_api::{Detail, Mark, Registry};
 use swarmyard_scene::Scene;
 
 /// How a world is loaded.
@@ -249,6 +249,23 @@ impl Sim {
         data.get(row..row + len)
     }
 
+    /// What displays draw for a robot's sensors, in its own frame: (name of the part, marks).
+    #[must_use]
+    pub fn marks(&self, robot: &str) -> Vec<(&str, Vec<Mark>)> {
+        let Some(slot) = self.model.slot_of_path(robot) else { return Vec::new() };
+        let t = self.model.type_of[slot] as usize;
+        let ty = &self.model.types[t];
+        let row = slot - ty.slots.start;
+        let parts = ty.parts.iter().zip(&self.state.types[t].parts);
+        let marks = parts.filter_map(|(part, columns)| {
+            let PartKind::Sensor(sensor, _) = &part.kind else { return None };
+            let width = part.layout.reading_width();
+            let readings = &columns.readings[row * width..(row + 1) * width];
+            Some((part.name.as_str(), sensor.marks(readings, self.model.outline(slot))))
+        });
+        marks.collect()
+    }
+
     /// Sets a command channel from the next step on. It enters the journal.
     ///
     /// # Errors
@@ -274,6 +291,42 @@ impl Sim {
         };
         self.journal.push(self.state.stops, kind);
         Ok(())
+    }
+
+    /// Reads 1, 2 or 4 bytes of a robot's registers, little-endian, as they were latched at the start
+    /// of the last quantum. A misaligned or unmapped access reads zero there and says so.
+    ///
+    /// # Errors
+    /// When there is no such robot, or the width is none of these.
+    pub fn peek(&self, robot: &str, address: u32, bytes: u32) -> Result<(u32, Option<BadAccess>), Error> {
+        let (slot, t) = self.registers(robot, bytes)?;
+        Ok(self.model.types[t]
+            .registers
+            .peek(address, bytes, |p, k, command| self.number(slot, t, p, k, command)))
+    }
+
+    /// Writes 1, 2 or 4 bytes of a robot's registers, little-endian, from the next step on; the
+    /// commands behind them enter the journal. What cannot be written is left alone and said.
+    ///
+    /// # Errors
+    /// When there is no such robot, or the width is none of these.
+    pub fn poke(
+        &mut self,
+        robot: &str,
+        address: u32,
+        bytes: u32,
+        value: u32,
+    ) -> Result<Option<BadAccess>, Error> {
+        let (slot, t) = self.registers(robot, bytes)?;
+        let map = &self.model.types[t].registers;
+        let (changed, bad) =
+            map.poke(address, bytes, value, |p, k, command| self.number(slot, t, p, k, command));
+        for (part, place, value) in changed {
+            let (part, first) = (part as u32, place as u32);
+            let kind = InputKind::Command { robot: self.model.uids[slot], part, first, values: vec![value] };
+            self.journal.push(self.state.stops, kind);
+        }
+        Ok(bad)
     }
 
     /// Goes on without a robot's commands once, although its controller waits for them.
@@ -333,6 +386,34 @@ impl Sim {
         self.journal.cut_from(self.state.stops);
         self.scratch = Scratch::with_grouping(self.grouping);
         Ok(())
+    }
+
+    fn registers(&self, robot: &str, bytes: u32) -> Result<(usize, usize), Error> {
+        if ![1, 2, 4].contains(&bytes) {
+            let what = format!("registers are read and written in 1, 2 or 4 bytes, not `{bytes}`");
+            return Err(Error::Wrong(Diagnostic::error("wrong-length", what).on(robot)));
+        }
+        let slot = self.slot(robot)?;
+        Ok((slot, self.model.type_of[slot] as usize))
+    }
+
+    /// One number of a part's row; a command that was given since the last step counts already.
+    fn number(&self, slot: usize, t: usize, part: usize, place: usize, command: bool) -> f64 {
+        let layout = &self.model.types[t].parts[part].layout;
+        let row = slot - self.model.types[t].slots.start;
+        let columns = &self.state.types[t].parts[part];
+        if !command {
+            return columns.readings[row * layout.reading_width() + place];
+        }
+        let pending = self.journal.at(self.state.stops).iter().rev().find_map(|input| match &input.kind {
+            InputKind::Command { robot, part: p, first, values }
+                if *robot == self.model.uids[slot] && *p as usize == part =>
+            {
+                place.checked_sub(*first as usize).and_then(|k| values.get(k)).copied()
+            }
+            _ => None,
+        });
+        pending.unwrap_or_else(|| columns.commands[row * layout.command_width() + place])
     }
 
     fn slot(&self, path: &str) -> Result<usize, Error> {

@@ -149,3 +149,67 @@ fn a_snapshot_opens_only_where_it_fits() {
     sim.restore(&good).unwrap();
     assert_eq!(sim.full_hash(), hash);
 }
+
+#[test]
+fn peeks_and_pokes_reach_the_channels() {
+    use swarmyard::engine::BadAccess;
+    let registers = "[[type.t.register]]\nname = \"MOTOR_L\"\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nwidth = 8\nsigned = true\nscale = 0.01\n\
+        [[type.t.register]]\npart = \"drive\"\nchannel = \"right\"\nat = 0x21\nwidth = 8\nsigned = true\nscale = 0.01\n\
+        [[type.t.register]]\npart = \"eye\"\nchannel = \"range\"\nat = 0x10\nwidth = 16\nscale = 0.001\n";
+    let eye = "[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrays = 4\nrange = 20\n";
+    let mut sim = room(&format!("{DRIVE}{eye}{registers}"));
+    assert_eq!(sim.poke("/robots/r1", 0x20, 2, 50 | 50 << 8).unwrap(), None);
+    assert_eq!(sim.peek("/robots/r1", 0x21, 1).unwrap(), (50, None), "a poke can be read back at once");
+    for _ in 0..2 {
+        sim.step().unwrap();
+    }
+    // After two quanta at 0.5 m/s; the readings are those of the start of the second.
+    assert!((sim.pose("/robots/r1").unwrap().at.x - 0.1).abs() < 1e-12);
+    assert_eq!(sim.peek("/robots/r1", 0x10, 2).unwrap(), (5950, None));
+    assert_eq!(sim.peek("/robots/r1", 0x12, 2).unwrap(), (3500, None));
+    assert_eq!(sim.peek("/robots/r1", 0x11, 2).unwrap(), (0, Some(BadAccess::Misaligned)));
+    assert_eq!(sim.peek("/robots/r1", 0x40, 4).unwrap(), (0, Some(BadAccess::Unmapped)));
+    assert_eq!(sim.poke("/robots/r1", 0x10, 2, 1).unwrap(), Some(BadAccess::ReadOnly));
+    assert!(sim.peek("/robots/r1", 0x10, 3).is_err() && sim.peek("/robots/r9", 0x10, 2).is_err());
+}
+
+#[test]
+fn registers_that_do_not_fit_are_refused_with_their_place() {
+    let register = |keys: &str| format!("{DRIVE}[[type.t.register]]\npart = \"drive\"\n{keys}\n");
+    for (keys, code) in [
+        ("channel = \"lef\"\nat = 0", "unknown-channel"),
+        ("channel = \"left\"\nat = 1", "misaligned"),
+        ("channel = \"left\"\nat = 0\nwidth = 12", "out-of-range"),
+        (
+            "channel = \"left\"\nat = 0\n[[type.t.register]]\npart = \"drive\"\nchannel = \"right\"\nat = 1\nwidth = 8",
+            "register-overlap",
+        ),
+    ] {
+        let text = format!("format = 1\n[type.t]\nradius = 0.1\n{}[[robot]]\ntype = \"t\"\n", register(keys));
+        let Err(Error::Scenario(_, problems)) = Sim::from_text(&text) else { panic!("{keys}") };
+        assert_eq!(problems.0.iter().map(|d| d.code).collect::<Vec<_>>(), [code], "{keys}");
+        assert!(problems.0[0].span.is_some());
+    }
+}
+
+#[test]
+fn a_part_shows_what_it_senses_in_the_frame_of_its_robot() {
+    use swarmyard::base::Vec2;
+    use swarmyard::part_api::MarkShape;
+    let eye = "[[type.t.part]]\nname = \"eye\"\nclass = \"range-rays\"\nrange = 20\nmount = [0.05, 0]\nstart = 0.05\n";
+    let bumper = "[[type.t.part]]\nname = \"bumper\"\nclass = \"bumper\"\n";
+    let mut sim =
+        room(&format!("{DRIVE}{eye}{bumper}[type.t.controller]\nclass = \"cruise\"\nleft = 5\nright = 5"));
+    sim.step().unwrap();
+    let marks = sim.marks("/robots/r1");
+    assert_eq!((marks[0].0, marks[1].0), ("eye", "bumper"));
+    let MarkShape::Line(line) = &marks[0].1[0].shape else { panic!("{marks:?}") };
+    assert_eq!(line[0], Vec2::new(0.1, 0.0));
+    assert!((line[1].x - 6.0).abs() < 1e-9, "the ray ends at the wall: {line:?}");
+    assert!(marks[1].1.is_empty());
+    sim.run_until(2.0).unwrap();
+    let marks = sim.marks("/robots/r1");
+    let [pressed] = &marks[1].1[..] else { panic!("{marks:?}") };
+    assert_eq!((pressed.channel, pressed.index), ("pressed", 0), "it drove into the wall in front");
+    assert!(sim.marks("/robots/r9").is_empty());
+}

@@ -9,11 +9,10 @@ use swarmyard::{Options, Sim, standard_registry};
 
 /// The header of a recording of this run.
 ///
-/// Overrides stand in the header by themselves; their little texts, which follow those of the files,
-/// are for error messages only.
+/// Overrides stand in the header by themselves; their little texts are for error messages only.
 pub(crate) fn header(sim: &Sim, scenario: &str, overrides: &[(String, String)]) -> Header {
     let mut header = Header::of(sim.model(), scenario, overrides);
-    header.sources.truncate(header.sources.len().saturating_sub(overrides.len()));
+    header.sources.retain(|s| s.name != swarmyard::formats::OVERRIDE_SOURCE);
     header
 }
 

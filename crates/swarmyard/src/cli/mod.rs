@@ -14,6 +14,7 @@ mod doctor;
 mod export;
 mod fail;
 mod fmt;
+mod header;
 mod init;
 mod load;
 mod out;
@@ -73,6 +74,8 @@ enum Command {
     Export(export::ExportArgs),
     /// Measure how fast this machine simulates
     Bench(bench::BenchArgs),
+    /// Write source text from a scenario
+    Gen(header::GenArgs),
     /// Start a project that runs as it is
     Init(init::InitArgs),
     /// Look at this installation, and test it
@@ -98,6 +101,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Replay(args) => replay::replay(args, &out),
         Command::Export(args) => export::export(args, &out),
         Command::Bench(args) => bench::bench(args, &out),
+        Command::Gen(args) => header::generate(args, &out),
         Command::Init(args) => init::init(args, &out),
         Command::Doctor => doctor::doctor(&out),
         Command::Completions(args) => sheets::completions(args, &mut Args::command(), &out),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod header;
 mod project;
 mod recordings;
 mod run;

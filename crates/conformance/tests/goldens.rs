@@ -1,0 +1,102 @@
+//! Every world is a golden test: its hash after some quanta is written down in `goldens.txt`.
+//!
+//! One line per world: name, quanta, hash. The file is the same for every profile: `cargo test` and
+//! `cargo test --release` must both pass. After a wanted change of numerics run
+//! `SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test goldens` and add a line under
+//! *Numerics* in the changelog.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use swarmyard::{Options, Sim};
+use swarmyard_conformance::{World, read, root, worlds, write};
+
+/// Quanta of a world that has no line yet, at most.
+const CAP: u64 = 200;
+
+const HEAD: &str =
+    "# name quanta hash; rewritten by SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test goldens\n";
+
+fn file() -> PathBuf {
+    root().join("crates/conformance/goldens.txt")
+}
+
+#[expect(clippy::disallowed_methods, reason = "blessing is asked for by the person who runs the suite")]
+fn blessing() -> bool {
+    std::env::var("SWARMYARD_BLESS").is_ok_and(|v| v == "1")
+}
+
+fn load(world: &World, threads: usize) -> Sim {
+    let options = Options { threads, ..Options::default() };
+    Sim::load(&world.path, &options).unwrap_or_else(|e| panic!("`{}` does not load: {e}", world.name))
+}
+
+/// Hash after that many quanta, or at the end of the world's duration; and how many there were.
+fn run(world: &World, quanta: u64, threads: usize) -> (u64, u64) {
+    let mut sim = load(world, threads);
+    while sim.state().stops < quanta && !sim.is_over() {
+        sim.step().unwrap_or_else(|e| panic!("`{}`: {e}", world.name));
+    }
+    (sim.state().stops, sim.full_hash())
+}
+
+fn written() -> BTreeMap<String, (u64, u64)> {
+    let mut all = BTreeMap::new();
+    for line in read(&file()).lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [name, quanta, hash] = words[..] else { panic!("not a golden: `{line}`") };
+        let parsed = quanta.parse::<u64>().ok().zip(u64::from_str_radix(hash, 16).ok());
+        all.insert(name.to_owned(), parsed.unwrap_or_else(|| panic!("not a golden: `{line}`")));
+    }
+    all
+}
+
+#[test]
+fn every_world_ends_with_its_golden_hash() {
+    let worlds = worlds();
+    assert!(!worlds.is_empty(), "there are no worlds");
+    if blessing() {
+        let mut text = HEAD.to_owned();
+        for world in &worlds {
+            let (quanta, hash) = run(world, CAP, 1);
+            text += &format!("{} {quanta} {hash:016x}\n", world.name);
+        }
+        write(&file(), &text);
+        return;
+    }
+    let goldens = written();
+    let mut wrong = Vec::new();
+    for world in &worlds {
+        let Some(&(quanta, hash)) = goldens.get(&world.name) else {
+            wrong.push(format!("`{}` has no golden", world.name));
+            continue;
+        };
+        let now = run(world, quanta, 2);
+        if now != (quanta, hash) {
+            wrong.push(format!(
+                "`{}` after {} of {quanta} quanta: {:016x}, golden {hash:016x}",
+                world.name, now.0, now.1
+            ));
+        }
+    }
+    wrong.extend(
+        goldens
+            .keys()
+            .filter(|g| !worlds.iter().any(|w| w.name == **g))
+            .map(|g| format!("there is no world `{g}`")),
+    );
+    assert!(
+        wrong.is_empty(),
+        "{}\nIf this is wanted: SWARMYARD_BLESS=1, and a line under Numerics in the changelog",
+        wrong.join("\n")
+    );
+}
+
+/// A golden must be able to fail: one quantum less, or another seed where chance is used, is another
+/// hash.
+#[test]
+fn one_quantum_less_is_another_hash() {
+    for world in &worlds() {
+        let (quanta, hash) = run(world, CAP, 1);
+        assert_ne!(run(world, quanta - 1, 1).1, hash, "`{}`", world.name);
+    }
+}
