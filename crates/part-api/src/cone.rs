@@ -5,7 +5,7 @@
 //! cone too, and nearer.
 
 use crate::rays::{REACH_SLACK_M, keep};
-use crate::{MarkShape, Outline, World};
+use crate::{Fan, MarkShape, Outline, World};
 use std::f64::consts::PI;
 use swarmyard_base::{Pose2, Rot2, Vec2};
 
@@ -21,6 +21,8 @@ pub struct Cone {
     edge: Vec2,
     /// Centre, along its middle, and radius of a circle around it.
     circle: (f64, f64),
+    /// The ray in its middle.
+    middle: Fan,
 }
 
 impl Cone {
@@ -42,7 +44,8 @@ impl Cone {
         } else {
             (reach_m * edge.x, reach_m * edge.y)
         };
-        Cone { mount, turned: mount.rot(), height: height_m, reach: reach_m, edge, circle }
+        let middle = Fan::new(mount, height_m, 1, 0.0, reach_m);
+        Cone { mount, turned: mount.rot(), height: height_m, reach: reach_m, edge, circle, middle }
     }
 
     /// Greatest distance from the tip that counts.
@@ -180,9 +183,8 @@ impl World<'_> {
     /// Distance along the middle of a cone, as one ray would measure it, and the kind of what it met.
     #[must_use]
     pub fn middle_of_cone(&self, cone: &Cone, slot: usize) -> (f64, f64) {
-        let fan = crate::Fan::new(cone.mount, cone.height, 1, 0.0, cone.reach);
         let (mut distance, mut kind) = ([0.0], [0.0]);
-        self.cast_fan(&fan, slot, &mut distance, &mut kind);
+        self.cast_fan(&cone.middle, slot, &mut distance, &mut kind);
         (distance[0], kind[0])
     }
 }
