@@ -28,6 +28,14 @@ pub enum Purpose {
     OdometerNoise = 5,
     /// Tests and tools outside a run.
     Test = 6,
+    /// Noise on the range of a sonar.
+    SonarNoise = 20,
+    /// Noise on the bearing of a beacon.
+    BearingNoise = 21,
+    /// Noise of a compass.
+    CompassNoise = 22,
+    /// Noise of a track sensor.
+    TrackNoise = 23,
 }
 
 /// One address of chance; each `index` under it is an independent draw.

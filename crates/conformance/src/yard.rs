@@ -3,7 +3,9 @@
 use crate::oracle::Thing;
 use swarmyard_base::hash::canonical_bits;
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
-use swarmyard_part_api::{Bodies, BodyGrid, BodyKind, Detail, Fan, FixedEdge, FixedIndex, Outline, World};
+use swarmyard_part_api::{
+    Bodies, BodyGrid, BodyKind, Detail, Fan, FixedEdge, FixedIndex, Outline, TrackIndex, World,
+};
 
 /// Bodies and fixed edges; the observer is the body in slot 0.
 #[derive(Default)]
@@ -19,6 +21,7 @@ pub struct Yard {
     edges: Vec<FixedEdge>,
     grid: BodyGrid,
     fixed: FixedIndex,
+    track_index: TrackIndex,
 }
 
 /// What a fan saw: one distance and one kind per ray.
@@ -107,7 +110,9 @@ impl Yard {
         look
     }
 
-    fn world(&self) -> World<'_> {
+    /// The world as a sensor sees it.
+    #[must_use]
+    pub fn world(&self) -> World<'_> {
         World {
             now: Time::ZERO,
             seed: 1,
@@ -125,6 +130,9 @@ impl Yard {
             outlines: &self.outlines,
             grid: &self.grid,
             fixed: &self.fixed,
+            beacons: &[],
+            tracks: &[],
+            track_index: &self.track_index,
             touches: &[],
         }
     }

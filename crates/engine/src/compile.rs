@@ -1,7 +1,7 @@
 //! Scene → Model + State: every name resolved once, every class built, every start checked.
 
 use crate::model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track,
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings,
     TypeModel,
 };
 use crate::referee::{self, Assertion, Holds};
@@ -12,7 +12,8 @@ use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
 use swarmyard_motion::{Material, Workspace};
 use swarmyard_part_api::{
-    BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, TypeLayout,
+    Beacon, BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, Track,
+    TrackIndex, TypeLayout,
 };
 use swarmyard_scene::{Node, Params, Scene, Value, expr};
 
@@ -400,6 +401,7 @@ impl Compiler<'_> {
             let d = Diagnostic::error("out-of-range", "`min` must be below and left of `max`");
             self.problems.push(d.at(world.span("min")).on("/world"));
         }
+        let tracks = self.tracks();
         Model {
             title: self.scene.root.params.text_or_none("title").unwrap_or("").to_owned(),
             run,
@@ -409,7 +411,9 @@ impl Compiler<'_> {
             fixed_outlines: fixed.edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
             fixed: FixedIndex::new(fixed.edges),
             fixed_paths: fixed.paths,
-            tracks: self.tracks(),
+            track_index: TrackIndex::new(&tracks),
+            tracks,
+            beacons: self.beacons(),
             types: Vec::new(),
             paths: Vec::new(),
             uids: Vec::new(),
@@ -441,6 +445,26 @@ impl Compiler<'_> {
             });
         }
         tracks
+    }
+
+    /// Sorted by code and uid, so that who reads them in order needs no sorting and no file order.
+    fn beacons(&mut self) -> Vec<Beacon> {
+        let mut beacons = Vec::new();
+        for node in self.scene.group("/beacons") {
+            let path = format!("/beacons/{}", node.name);
+            let p = self.params(Some(node), "beacon", &path);
+            beacons.push(Beacon {
+                uid: Uid::of_path(&path),
+                path,
+                pose: node.pose,
+                id: p.int_or_none("id").and_then(|id| u16::try_from(id).ok()).unwrap_or(0),
+                aperture: p.num_or_none("aperture").unwrap_or(0.0),
+                range: p.num_or_none("range").unwrap_or(0.0),
+                height: p.num_or_none("height").unwrap_or(0.0),
+            });
+        }
+        beacons.sort_by_key(|b| (b.id, b.uid));
+        beacons
     }
 
     fn asserts(&mut self, model: &Model) -> Vec<Assertion> {

@@ -28,7 +28,7 @@ pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{Input, InputKind, Journal};
 pub use model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings, Track,
+    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings,
     TypeModel,
 };
 pub use parallel::Pool;
@@ -38,3 +38,4 @@ pub use registers::{BadAccess, Register, RegisterMap};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};
+pub use swarmyard_part_api::{Beacon, Track};

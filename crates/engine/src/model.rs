@@ -5,7 +5,9 @@ use crate::registers::RegisterMap;
 use std::ops::Range;
 use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
 use swarmyard_motion::Material;
-use swarmyard_part_api::{Actuator, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Sensor};
+use swarmyard_part_api::{
+    Actuator, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Sensor, Track, TrackIndex,
+};
 
 /// What happens when two bodies touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,19 +112,6 @@ pub struct TypeModel {
     pub registers: RegisterMap,
 }
 
-/// A mark on the floor.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Track {
-    /// Its path.
-    pub path: String,
-    /// Middle of the band, or corners of the area.
-    pub points: Vec<Vec2>,
-    /// Width of the band; `None` for an area.
-    pub width: Option<f64>,
-    /// Share of light that comes back.
-    pub reflectivity: f64,
-}
-
 /// What the recording holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordSettings {
@@ -154,6 +143,10 @@ pub struct Model {
     pub fixed_paths: Vec<(Uid, String)>,
     /// Marks on the floor.
     pub tracks: Vec<Track>,
+    /// Marks on the floor by place.
+    pub track_index: TrackIndex,
+    /// Beacons in the order of their codes, those of one code in the order of uids.
+    pub beacons: Vec<Beacon>,
     /// Types; their slots are ascending and cover all bodies.
     pub types: Vec<TypeModel>,
     /// Path of each body, by slot.
@@ -224,13 +217,15 @@ impl Model {
         &self.outlines[self.outline_of[slot] as usize]
     }
 
-    /// The path of anything with a uid: a body, a wall or a fixed obstacle.
+    /// The path of anything with a uid: a body, a wall, a fixed obstacle or a beacon.
     #[must_use]
     pub fn path_of(&self, uid: Uid) -> Option<&str> {
         if let Some(slot) = self.slot_of(uid) {
             return Some(&self.paths[slot]);
         }
-        let k = self.fixed_paths.binary_search_by_key(&uid, |p| p.0).ok()?;
-        Some(&self.fixed_paths[k].1)
+        if let Ok(k) = self.fixed_paths.binary_search_by_key(&uid, |p| p.0) {
+            return Some(&self.fixed_paths[k].1);
+        }
+        self.beacons.iter().find(|b| b.uid == uid).map(|b| b.path.as_str())
     }
 }

@@ -23,6 +23,9 @@ pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &m
         outlines: &model.outlines,
         grid: &scratch.grid,
         fixed: &model.fixed,
+        beacons: &model.beacons,
+        tracks: &model.tracks,
+        track_index: &model.track_index,
         touches: &state.touches,
     };
     let mut tasks = Vec::new();

@@ -17,7 +17,7 @@ use swarmyard_part_api::ParamType;
 use swarmyard_scene::Value;
 
 /// The sections that are lists of placed things; templates may hold these.
-pub(crate) const PLACED: [&str; 4] = ["wall", "obstacle", "track", "robot"];
+pub(crate) const PLACED: [&str; 5] = ["wall", "obstacle", "track", "beacon", "robot"];
 const MAX_DEPTH: usize = 8;
 
 /// One entry of a list of placed things.
@@ -36,7 +36,7 @@ pub(crate) struct Expanded {
     /// Top-level entries except placed things.
     pub(crate) sections: Vec<(Key, Tree)>,
     /// Placed things, in the order of [`PLACED`].
-    pub(crate) placed: [Vec<Piece>; 4],
+    pub(crate) placed: [Vec<Piece>; PLACED.len()],
 }
 
 /// Works out parameters and templates.
@@ -44,7 +44,7 @@ pub(crate) fn expand(context: &mut Context<'_>, root: Tree) -> Option<Expanded> 
     let Data::Table(entries) = root.data else { return None };
     let mut sections = Vec::new();
     let (mut params, mut templates, mut uses) = (None, None, Vec::new());
-    let mut placed: [Vec<Piece>; 4] = Default::default();
+    let mut placed: [Vec<Piece>; PLACED.len()] = Default::default();
     let no_prefix: Rc<str> = Rc::from("");
     for (key, tree) in entries {
         match key.text.as_str() {
@@ -229,7 +229,7 @@ struct Frame {
 struct Expander<'c, 'a> {
     context: &'c mut Context<'a>,
     templates: &'c BTreeMap<String, Template>,
-    placed: [Vec<Piece>; 4],
+    placed: [Vec<Piece>; PLACED.len()],
     nodes_left: usize,
     /// Templates being used, outermost first.
     open: Vec<String>,

@@ -24,9 +24,9 @@ use swarmyard_part_api::{Kind, ParamType, Sheet};
 use swarmyard_scene::{Node, Params, Value, expr};
 
 /// Top-level keys, for suggestions.
-const TOP_LEVEL: [&str; 18] = [
+const TOP_LEVEL: [&str; 19] = [
     "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall",
-    "obstacle", "track", "robot", "assert", "template", "use", "x",
+    "obstacle", "track", "beacon", "robot", "assert", "template", "use", "x",
 ];
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
@@ -37,7 +37,7 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     for (key, tree) in expanded.sections {
         meaning.sort_section(key, tree, &mut sections, &mut root);
     }
-    let [walls, obstacles, tracks, robots] = expanded.placed;
+    let [walls, obstacles, tracks, beacons, robots] = expanded.placed;
 
     meaning.surfaces = named(&sections.surfaces);
     let surfaces = meaning.surfaces(sections.surfaces);
@@ -48,10 +48,11 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     world.children.push(meaning.pieces("walls", walls, Meaning::wall));
     world.children.push(meaning.pieces("tracks", tracks, Meaning::track));
     let obstacles = meaning.pieces("obstacles", obstacles, Meaning::obstacle);
+    let beacons = meaning.pieces("beacons", beacons, Meaning::beacon);
     let robots = robots::robots(&mut meaning, robots, &run, &world, &obstacles);
     let asserts = meaning.asserts(sections.asserts);
     meaning.report_unused_types();
-    root.children = vec![run, world, record, surfaces, types, robots, obstacles, asserts];
+    root.children = vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts];
     root
 }
 
@@ -346,6 +347,7 @@ impl<'a> Meaning<'_, 'a> {
         let (root, kind) = match group {
             "walls" => ("/world/walls/", "wall"),
             "tracks" => ("/world/tracks/", "track"),
+            "beacons" => ("/beacons/", "beacon"),
             _ => ("/obstacles/", "obstacle"),
         };
         let mut names: BTreeMap<String, Span> = BTreeMap::new();
@@ -416,6 +418,25 @@ impl<'a> Meaning<'_, 'a> {
         Some(Node::new("", "track").with(params))
     }
 
+    fn beacon(&mut self, piece: &Piece, path: &str) -> Option<Node> {
+        let sheet = self.sheet("beacon")?;
+        let mut params = self.read(sheet, &piece.table, path, &[]);
+        let mut node = Node::new("", "beacon");
+        node.pose = Self::placed_pose(&mut params, piece.frame);
+        Some(node.with(params))
+    }
+
+    /// Takes `at` from a template's frame to the world's, and answers it.
+    fn placed_pose(params: &mut Params, frame: Option<Pose2>) -> Pose2 {
+        let mut pose = params.pose_or_none("at").unwrap_or_default();
+        if let Some(frame) = frame {
+            pose = frame.then(pose);
+            let span = params.span("at");
+            params.set("at", Value::Pose(pose), span);
+        }
+        pose
+    }
+
     fn obstacle(&mut self, piece: &Piece, path: &str) -> Option<Node> {
         let sheet = self.sheet("obstacle")?;
         let table = &piece.table;
@@ -426,14 +447,8 @@ impl<'a> Meaning<'_, 'a> {
         if let (None, Some((key, _))) = (table.get("velocity"), table.entry("spin")) {
             self.unused(path, key, "`spin` without `velocity`");
         }
-        let mut pose = params.pose_or_none("at").unwrap_or_default();
-        if let Some(frame) = piece.frame {
-            pose = frame.then(pose);
-            let span = params.span("at");
-            params.set("at", Value::Pose(pose), span);
-        }
         let mut node = Node::new("", "obstacle");
-        node.pose = pose;
+        node.pose = Self::placed_pose(&mut params, piece.frame);
         if let Some(&[x, y]) = params.nums_or_none("velocity") {
             // The template's frame turns what was written in it.
             let v = piece.frame.map_or(Vec2::new(x, y), |f| f.rot().apply(Vec2::new(x, y)));

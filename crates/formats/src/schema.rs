@@ -9,7 +9,7 @@ use swarmyard_part_api::{Kind, Param, ParamType, Registry, Sheet};
 /// The schema of a scenario, from the sheets of a registry.
 #[must_use]
 pub fn schema(registry: &Registry) -> String {
-    let placed = ["wall", "obstacle", "track", "robot"];
+    let placed = crate::expand::PLACED;
     let mut top = vec![
         (
             "format",

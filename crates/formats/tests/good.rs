@@ -78,8 +78,16 @@ fn run_world_and_record_exist_in_an_empty_scenario() {
     let scene = from("format = 1\n");
     assert_eq!(at(&scene, "/run").params.int("seed"), 1);
     assert_eq!(at(&scene, "/record").params.num("rate"), 10.0);
-    for group in ["/world/walls", "/world/tracks", "/types", "/surfaces", "/robots", "/obstacles", "/asserts"]
-    {
+    for group in [
+        "/world/walls",
+        "/world/tracks",
+        "/types",
+        "/surfaces",
+        "/robots",
+        "/obstacles",
+        "/beacons",
+        "/asserts",
+    ] {
         let node = at(&scene, group);
         assert!(node.class.is_empty() && node.children.is_empty(), "{group}");
     }
@@ -99,6 +107,9 @@ fn templates_move_turn_and_name_what_they_hold() {
     let guard = at(&scene, "/robots/gate.guard1");
     assert!(near(guard.pose.at, 10.25, 4.75), "{:?}", guard.pose);
     assert!((guard.pose.heading - PI / 2.0).abs() < 1e-12);
+    let lamp = at(&scene, "/beacons/east.beacon1");
+    assert!(near(lamp.pose.at, 3.0, 1.0) && (lamp.pose.heading - PI).abs() < 1e-12, "{:?}", lamp.pose);
+    assert_eq!((lamp.params.int("id"), lamp.params.pose("at")), (5, lamp.pose));
     assert_eq!(at(&scene, "/world/walls/corner").params.points("points").len(), 3);
     assert!(scene.find("/world/walls/north").is_some(), "from the included file");
     assert_eq!(scene.sources.0.len(), 2);

@@ -19,7 +19,7 @@ pub struct Entry {
 
 /// Cells of a rectangle; what lies outside belongs to the nearest border cell.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cells {
+pub(crate) struct Cells {
     origin: Vec2,
     per_m: f64,
     columns: usize,
@@ -28,7 +28,7 @@ struct Cells {
 
 impl Cells {
     /// A grid over a box with about `wanted` cells, none smaller than `least_m`.
-    fn over(min: Vec2, max: Vec2, wanted: usize, least_m: f64) -> Cells {
+    pub(crate) fn over(min: Vec2, max: Vec2, wanted: usize, least_m: f64) -> Cells {
         let (w, h) = ((max.x - min.x).max(1e-9), (max.y - min.y).max(1e-9));
         let wanted = wanted.clamp(1, 1 << 26) as f64;
         // A long thin box gets cells by its length, or there would be millions of columns.
@@ -41,19 +41,25 @@ impl Cells {
     }
 
     #[inline]
-    fn column(&self, x: f64) -> usize {
+    pub(crate) fn column(&self, x: f64) -> usize {
         // A cast saturates: far left and NaN become 0, far right the largest number.
         (((x - self.origin.x) * self.per_m) as usize).min(self.columns - 1)
     }
 
     #[inline]
-    fn row(&self, y: f64) -> usize {
+    pub(crate) fn row(&self, y: f64) -> usize {
         (((y - self.origin.y) * self.per_m) as usize).min(self.rows - 1)
     }
 
     #[inline]
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.columns * self.rows
+    }
+
+    /// Number of the cell in a column and a row.
+    #[inline]
+    pub(crate) fn cell(&self, column: usize, row: usize) -> usize {
+        row * self.columns + column
     }
 }
 
@@ -161,7 +167,7 @@ impl FixedIndex {
         let cells = Cells::over(min, max, (4 * edges.len() + 64).clamp(4096, 1 << 20), 0.5);
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (k, edge) in edges.iter().enumerate() {
-            cells_of(&cells, edge, |cell| pairs.push((cell as u32, k as u32)));
+            cells_of(&cells, (edge.a, edge.b), 0.0, |cell| pairs.push((cell as u32, k as u32)));
         }
         pairs.sort_unstable();
         let mut starts = vec![0_u32; cells.len() + 1];
@@ -197,35 +203,35 @@ impl FixedIndex {
     }
 }
 
-/// Calls `take` for every cell that the edge's line crosses (and perhaps some beside it).
-fn cells_of(cells: &Cells, edge: &FixedEdge, mut take: impl FnMut(usize)) {
+/// Calls `take` for every cell within `margin_m` of the line from `a` to `b` (and perhaps some beside them).
+pub(crate) fn cells_of(cells: &Cells, (a, b): (Vec2, Vec2), margin_m: f64, mut take: impl FnMut(usize)) {
     let size = 1.0 / cells.per_m;
-    let (r0, r1) = (cells.row(edge.a.y.min(edge.b.y)), cells.row(edge.a.y.max(edge.b.y)));
-    let slack = 1e-9 * (1.0 + size);
+    let (r0, r1) = (cells.row(a.y.min(b.y) - margin_m), cells.row(a.y.max(b.y) + margin_m));
+    let slack = 1e-9 * (1.0 + size) + margin_m;
     for row in r0..=r1 {
-        // The part of the edge inside this row's band gives the columns it can touch.
+        // The part of the line near this row's band gives the columns it can touch.
         let (low, high) =
             (cells.origin.y + row as f64 * size - slack, cells.origin.y + (row + 1) as f64 * size + slack);
         let low = if row == 0 { f64::NEG_INFINITY } else { low };
         let high = if row + 1 == cells.rows { f64::INFINITY } else { high };
-        let d = edge.b - edge.a;
+        let d = b - a;
         let (mut t0, mut t1) = (0.0_f64, 1.0_f64);
         if d.y != 0.0 {
-            let (u, v) = ((low - edge.a.y) / d.y, (high - edge.a.y) / d.y);
+            let (u, v) = ((low - a.y) / d.y, (high - a.y) / d.y);
             t0 = t0.max(u.min(v));
             t1 = t1.min(u.max(v));
         }
         if t0 > t1 {
             continue;
         }
-        let (x0, x1) = (edge.a.x + d.x * t0, edge.a.x + d.x * t1);
+        let (x0, x1) = (a.x + d.x * t0, a.x + d.x * t1);
         for column in cells.column(x0.min(x1) - slack)..=cells.column(x0.max(x1) + slack) {
             take(row * cells.columns + column);
         }
     }
 }
 
-fn bounds(points: impl Iterator<Item = Vec2>) -> (Vec2, Vec2) {
+pub(crate) fn bounds(points: impl Iterator<Item = Vec2>) -> (Vec2, Vec2) {
     let (mut min, mut max) = (Vec2::new(f64::MAX, f64::MAX), Vec2::new(f64::MIN, f64::MIN));
     for p in points {
         min = Vec2::new(min.x.min(p.x), min.y.min(p.y));

@@ -9,6 +9,7 @@
 
 mod class;
 mod columns;
+mod cone;
 mod grid;
 mod mark;
 mod outline;
@@ -16,11 +17,14 @@ mod rays;
 mod registry;
 mod segment;
 mod sheet;
+mod sight;
 pub mod structure;
+mod track;
 mod world;
 
 pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
+pub use cone::Cone;
 pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
 pub use mark::{Mark, MarkShape};
 pub use outline::{MAX_CORNERS, Outline, signed_area};
@@ -28,4 +32,5 @@ pub use rays::{Fan, SWEEP_FROM};
 pub use registry::Registry;
 pub use segment::{Frame, Segment};
 pub use sheet::{Channel, Kind, Level, Param, ParamType, Sheet};
-pub use world::{Bodies, BodyKind, Detail, Touch, World};
+pub use track::TrackIndex;
+pub use world::{Beacon, Bodies, BodyKind, Detail, Touch, Track, World};

@@ -164,6 +164,36 @@ impl Outline {
         (enter <= leave).then_some(enter)
     }
 
+    /// Where the line from `from` (0) to `to` (1), both in the body's frame, enters and leaves the
+    /// outline; the two shares may lie outside of 0 to 1. `None` when the line misses.
+    #[must_use]
+    pub fn chord(&self, from: Vec2, to: Vec2) -> Option<(f64, f64)> {
+        let along = to - from;
+        if self.sides.is_empty() {
+            let (length2, to_centre) = (along.norm2(), -from);
+            let off = along.cross(to_centre);
+            let half2 = self.round * self.round * length2 - off * off;
+            if half2 < 0.0 || length2 == 0.0 {
+                return None;
+            }
+            let (middle, half) = (to_centre.dot(along), half2.sqrt());
+            return Some(((middle - half) / length2, (middle + half) / length2));
+        }
+        let (mut enter, mut leave) = (f64::NEG_INFINITY, f64::INFINITY);
+        for &(normal, offset) in &self.sides {
+            let gap = offset - normal.dot(from);
+            let rate = normal.dot(along);
+            if rate < 0.0 {
+                enter = enter.max(gap / rate);
+            } else if rate > 0.0 {
+                leave = leave.min(gap / rate);
+            } else if gap < 0.0 {
+                return None;
+            }
+        }
+        (enter <= leave).then_some((enter, leave))
+    }
+
     #[inline]
     fn ray_disc(&self, origin: Vec2, direction: Vec2) -> Option<f64> {
         let to_centre = -origin;

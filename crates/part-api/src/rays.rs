@@ -17,7 +17,7 @@ const BEARING_SLACK: f64 = 1e-3;
 
 /// Slack of every test that passes over something as too far, so that rounding decides no hit at
 /// exactly the reach: the exact test does.
-const REACH_SLACK_M: f64 = 1e-9;
+pub(crate) const REACH_SLACK_M: f64 = 1e-9;
 
 /// An observer this near to a line stands on it: bearings of its ends say nothing then.
 const ON_THE_LINE_M: f64 = 1e-6;
@@ -336,7 +336,7 @@ impl Eye<'_> {
 
 /// Keeps the nearer hit; of two at the same distance the lower kind.
 #[inline]
-fn keep(distance: f64, kind: BodyKind, best: &mut f64, best_kind: &mut f64) {
+pub(crate) fn keep(distance: f64, kind: BodyKind, best: &mut f64, best_kind: &mut f64) {
     let kind = f64::from(kind as u8);
     if distance < *best || (distance == *best && (*best_kind == 0.0 || kind < *best_kind)) {
         *best = distance;

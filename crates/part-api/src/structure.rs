@@ -4,6 +4,7 @@
 //! that every text format and the editor read the same ones.
 
 use crate::{Kind, Param, ParamType, Sheet};
+use std::f64::consts::PI;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Pose2, Ratio};
 use swarmyard_scene::Value;
@@ -24,6 +25,7 @@ pub fn sheets() -> Vec<Sheet> {
         wall(),
         obstacle(),
         track(),
+        beacon(),
         robot_type(),
         register(),
         robot(),
@@ -188,6 +190,17 @@ fn track() -> Sheet {
         .param(Param::number("width", Unit::Metre, "Width of the band.").within(1e-4, 1.0e4))
         .param(Param::number("reflectivity", Unit::None, "Share of light that comes back; the floor has 0.").within(0.0, 1.0).or_num(1.0))
         .example("[[track]]\npoints = [[0, 0], [3, 0], [3, 2]]\nwidth = \"2cm\"")
+}
+
+fn beacon() -> Sheet {
+    Sheet::new("beacon", Kind::Structure, "A light that says who it is, for beacon finders: they learn its bearing and its code, never its distance. It has no body; stand it on an obstacle if it should be in the way.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/beacons/NAME`; `beaconN` when left out."))
+        .param(Param::new("id", ParamType::Int { min: 0, max: 65_535 }, "The code it shines with. Several beacons may have the same.").required())
+        .param(Param::new("at", ParamType::Pose, "Where it is; the heading is where it shines.").or(Value::Pose(Pose2::default())))
+        .param(Param::number("aperture", Unit::Radian, "Full angle of its light around the heading; all around when left out.").within(0.0, 2.0 * PI).or_num(2.0 * PI))
+        .param(Param::number("range", Unit::Metre, "Distance up to which it is seen.").within(1e-3, 1.0e5).or_num(10.0))
+        .param(Param::number("height", Unit::Metre, "Height above the floor. What is lower than the line from here to a finder does not hide it.").within(0.0, 1.0e4).or_num(0.2))
+        .example("[[beacon]]\nname = \"dock\"\nid = 7\nat = [2, 0, \"180deg\"]\naperture = \"90deg\"\nrange = \"5m\"")
 }
 
 fn robot_type() -> Sheet {

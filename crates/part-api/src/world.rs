@@ -1,6 +1,6 @@
 //! The committed world, as a sensor sees it.
 
-use crate::{BodyGrid, FixedIndex, Outline};
+use crate::{BodyGrid, FixedIndex, Outline, TrackIndex};
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
 
@@ -89,6 +89,38 @@ pub struct Touch {
     pub impulse: f64,
 }
 
+/// A mark on the floor, for track sensors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// Its path.
+    pub path: String,
+    /// Middle of the band, or corners of the area.
+    pub points: Vec<Vec2>,
+    /// Width of the band; `None` for an area.
+    pub width: Option<f64>,
+    /// Share of light that comes back.
+    pub reflectivity: f64,
+}
+
+/// A light that says who it is. It has no body: nothing collides with it, and nothing hides behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beacon {
+    /// Its path.
+    pub path: String,
+    /// Identity of the thing; several may shine with the same code.
+    pub uid: Uid,
+    /// Where it is; its heading is where it shines.
+    pub pose: Pose2,
+    /// The code it shines with.
+    pub id: u16,
+    /// Full angle of the light, rad.
+    pub aperture: f64,
+    /// How far it is seen, m.
+    pub range: f64,
+    /// Height above the floor, m.
+    pub height: f64,
+}
+
 /// The committed world.
 pub struct World<'a> {
     /// Now.
@@ -105,6 +137,12 @@ pub struct World<'a> {
     pub grid: &'a BodyGrid,
     /// Walls and fixed obstacles by place.
     pub fixed: &'a FixedIndex,
+    /// Beacons in the order of their codes, those of one code in the order of uids.
+    pub beacons: &'a [Beacon],
+    /// Marks on the floor.
+    pub tracks: &'a [Track],
+    /// Marks on the floor by place.
+    pub track_index: &'a TrackIndex,
     /// Contacts of the last stretch and those that persist, in the order of slots.
     pub touches: &'a [Touch],
 }
@@ -116,5 +154,11 @@ impl World<'_> {
         let first = self.touches.partition_point(|t| (t.slot as usize) < slot);
         let len = self.touches[first..].partition_point(|t| t.slot as usize == slot);
         &self.touches[first..first + len]
+    }
+
+    /// Share of light that the floor gives back at a point: that of the brightest mark there, or 0.
+    #[must_use]
+    pub fn reflectivity_at(&self, point: Vec2) -> f64 {
+        self.track_index.reflectivity_at(self.tracks, point)
     }
 }

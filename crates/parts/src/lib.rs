@@ -2,31 +2,43 @@
 //!
 //! Adding one: a file with its sheet, its model and its tests, and one line in [`register`].
 
+mod beacon_finder;
 mod bumper;
+mod compass;
 mod cruise;
 mod diff_drive;
 mod diffusion;
 mod drift;
 mod expand_swarm;
 mod external;
+mod homing;
 mod odometer;
 mod range_rays;
+mod sonar;
 mod steer;
+mod track_follow;
+mod track_sensor;
 mod wander;
 
 use swarmyard_part_api::Registry;
 
 /// Registers every standard part and controller.
 pub fn register(registry: &mut Registry) {
+    registry.add(beacon_finder::class());
     registry.add(bumper::class());
+    registry.add(compass::class());
     registry.add(cruise::class());
     registry.add(diff_drive::class());
     registry.add(diffusion::class());
     registry.add(drift::class());
     registry.add(expand_swarm::class());
     registry.add(external::class());
+    registry.add(homing::class());
     registry.add(odometer::class());
     registry.add(range_rays::class());
+    registry.add(sonar::class());
+    registry.add(track_follow::class());
+    registry.add(track_sensor::class());
     registry.add(wander::class());
 }
 

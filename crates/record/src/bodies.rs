@@ -20,6 +20,9 @@ pub struct Bodies {
     pub edges: Vec<Edge>,
     /// Marks on the floor.
     pub tracks: Vec<TrackMark>,
+    /// Beacons; left out where there are none, as in recordings made before there were any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beacons: Vec<BeaconMark>,
 }
 
 /// One type of robot, or one obstacle that is a body.
@@ -76,6 +79,23 @@ pub struct TrackMark {
     pub width: Option<f64>,
     /// Share of light that comes back.
     pub reflectivity: f64,
+}
+
+/// A beacon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BeaconMark {
+    /// Its path.
+    pub path: String,
+    /// Its code.
+    pub id: u16,
+    /// Where it is: x, y in metres and the heading in radians.
+    pub pose: [f64; 3],
+    /// Full angle of its light, rad.
+    pub aperture: f64,
+    /// How far it is seen, m.
+    pub range: f64,
+    /// Height above the floor, m.
+    pub height: f64,
 }
 
 /// Paths of many bodies; those that are a prefix and consecutive numbers are kept as one run.
@@ -189,6 +209,18 @@ impl Bodies {
                     points: t.points.iter().map(|p| [p.x, p.y]).collect(),
                     width: t.width,
                     reflectivity: t.reflectivity,
+                })
+                .collect(),
+            beacons: model
+                .beacons
+                .iter()
+                .map(|b| BeaconMark {
+                    path: b.path.clone(),
+                    id: b.id,
+                    pose: [b.pose.at.x, b.pose.at.y, b.pose.heading],
+                    aperture: b.aperture,
+                    range: b.range,
+                    height: b.height,
                 })
                 .collect(),
         }

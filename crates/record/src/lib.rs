@@ -7,7 +7,7 @@
 //! | topic | encoding | what |
 //! |---|---|---|
 //! | `/swarmyard/header` | json | scenario name, overrides, seed, build, quantum; first in the file |
-//! | `/swarmyard/bodies` | json | types, names, outlines, walls, tracks: enough to draw without the scenario |
+//! | `/swarmyard/bodies` | json | types, names, outlines, walls, tracks, beacons: enough to draw without the scenario |
 //! | `/types/NAME/poses`, `/obstacles/poses` | `swarmyard/poses` | one packed message per robot type and frame |
 //! | `/swarmyard/hash` | `swarmyard/hash` | step, hash, time; written last, so it says that the frame is whole |
 //! | `/swarmyard/journal` | `swarmyard/journal` | every input, as it entered |
@@ -40,7 +40,7 @@ mod sink;
 mod svg;
 mod wire;
 
-pub use bodies::{Bodies, BodyType, Edge, NameRun, Names, Shape, TrackMark};
+pub use bodies::{BeaconMark, Bodies, BodyType, Edge, NameRun, Names, Shape, TrackMark};
 pub use csv::to_csv;
 pub use diff::{Difference, Visible, diff, first_hash_difference};
 pub use error::RecordError;

@@ -28,6 +28,10 @@ const MAX_STARTS: usize = 1_500;
 const MAX_MARKS: usize = 20_000;
 /// Edges of walls and fixed obstacles.
 const MAX_EDGES: usize = 20_000;
+/// Beacons that are drawn.
+const MAX_BEACONS: usize = 2_000;
+/// A lighthouse that stands on the place of its beacon: tower, gallery, lamp and roof.
+const LAMP: &str = "M-3.4 4L-2 -4H-3V-5.5H-2V-9L0 -11.5L2 -9V-5.5H3V-4H2L3.4 4z";
 /// Pieces of a trail, from faint to strong.
 const FADE: [f64; 5] = [0.16, 0.28, 0.42, 0.6, 0.85];
 
@@ -137,9 +141,11 @@ fn draw(recording: &Recording, run: &Run) -> String {
     view.floor(&mut out);
     let _ = writeln!(out, r#"<g clip-path="url(#floor)">"#);
     tracks(&mut out, bodies, &view);
+    lights(&mut out, bodies, &view);
     fixed(&mut out, bodies, &view);
     trails(&mut out, run, bodies, &view, &ink);
     poses(&mut out, run, bodies, &ink, &view);
+    lamps(&mut out, bodies, &view);
     marks(&mut out, run, &view);
     out.push_str("</g>\n");
     view.frame(&mut out);
@@ -203,11 +209,49 @@ fn tracks(out: &mut String, bodies: &Bodies, view: &View) {
         let _ = match track.width {
             Some(width) => writeln!(
                 out,
-                r#"<path d="{d}" fill="none" stroke="{colour}" stroke-width="{:.1}" stroke-linejoin="round"/>"#,
+                r#"<path d="{d}" fill="none" stroke="{colour}" stroke-width="{:.1}" stroke-linejoin="round" stroke-linecap="round"/>"#,
                 (width * view.scale).clamp(1.0, 400.0)
             ),
             None => writeln!(out, r#"<path d="{d}z" fill="{colour}"/>"#),
         };
+    }
+}
+
+/// The light of each beacon: a pale cone as far as it is seen, or a circle.
+fn lights(out: &mut String, bodies: &Bodies, view: &View) {
+    for beacon in bodies.beacons.iter().take(MAX_BEACONS) {
+        let [x, y, heading] = beacon.pose;
+        let (px, py) = view.px([x, y]);
+        let radius = (beacon.range * view.scale).clamp(1.0, 1e5);
+        let style =
+            r##"fill="#facc15" fill-opacity=".13" stroke="#eab308" stroke-opacity=".45" stroke-width=".8""##;
+        let half = beacon.aperture / 2.0;
+        if !(half > 0.0 && half < std::f64::consts::PI - 1e-6) {
+            let _ = writeln!(out, r#"<circle cx="{px:.1}" cy="{py:.1}" r="{radius:.1}" {style}/>"#);
+            continue;
+        }
+        let rim = |angle: f64| {
+            let (s, c) = swarmyard_base::math::sin_cos(angle);
+            (px + radius * c, py - radius * s)
+        };
+        let ((ax, ay), (bx, by)) = (rim(heading - half), rim(heading + half));
+        let large = u8::from(half > std::f64::consts::FRAC_PI_2);
+        let _ = writeln!(
+            out,
+            r#"<path d="M{px:.1} {py:.1}L{ax:.1} {ay:.1}A{radius:.1} {radius:.1} 0 {large} 0 {bx:.1} {by:.1}z" {style}/>"#
+        );
+    }
+}
+
+/// Each beacon as a little lighthouse with its code.
+fn lamps(out: &mut String, bodies: &Bodies, view: &View) {
+    for beacon in bodies.beacons.iter().take(MAX_BEACONS) {
+        let (x, y) = view.px([beacon.pose[0], beacon.pose[1]]);
+        let _ = writeln!(
+            out,
+            r##"<g transform="translate({x:.1} {y:.1})scale(1.25)"><path d="{LAMP}" fill="#ca8a04" stroke="#fff" stroke-width=".9" stroke-linejoin="round"/><text x="8" y="-5" font-size="11" font-weight="600" fill="#854d0e">{}</text></g>"##,
+            beacon.id
+        );
     }
 }
 
@@ -350,6 +394,10 @@ fn words(out: &mut String, recording: &Recording, run: &Run, view: &View, ink: &
         let (r, c) = (ink.of_type(t), escape(&ty.name));
         entries
             .push((format!(r#"<circle r="5" cx="5" fill="{r}"/>"#), format!("{c} × {}", grouped(ty.count))));
+    }
+    if !bodies.beacons.is_empty() {
+        let lamp = format!(r##"<path transform="translate(5 2.5)scale(.85)" d="{LAMP}" fill="#ca8a04"/>"##);
+        entries.push((lamp, format!("beacon × {}", grouped(bodies.beacons.len() as u64))));
     }
     let hollow = r##"<circle r="4.5" cx="5" fill="none" stroke="#64748b" stroke-width="1.5"/>"##;
     if run.has_starts() {

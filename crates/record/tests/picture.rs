@@ -29,6 +29,15 @@ fn one_robot_is_drawn_with_its_trail_start_end_and_a_scale() {
 }
 
 #[test]
+fn a_beacon_is_a_lighthouse_with_its_code_and_its_cone_of_light() {
+    let text = picture(&Setup { robots: 1, ..Setup::default() }, 3);
+    assert!(text.contains(">42</text>") && text.contains("beacon × 1"));
+    assert!(text.contains("fill=\"#facc15\""), "its light");
+    let bare = picture(&Setup { robots: 1, furnished: false, ..Setup::default() }, 3);
+    assert!(!bare.contains("beacon") && !bare.contains("#facc15"));
+}
+
+#[test]
 fn forty_robots_each_have_a_colour() {
     let setup =
         Setup { robots: 40, spin: 0.35, mixed: true, contact: "impulse", spacing: 1.1, ..Setup::default() };

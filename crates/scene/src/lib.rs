@@ -9,6 +9,7 @@
 //! | `/run`, `/world`, `/record` | `run`, `world`, `record` |
 //! | `/surfaces/NAME` | `surface` |
 //! | `/world/walls/NAME`, `/world/tracks/NAME` | `wall`, `track` |
+//! | `/beacons/NAME` | `beacon` |
 //! | `/types/NAME` with one child per part or controller | `type` |
 //! | `/robots/NAME`, sharing the subtree of its type | `robot` |
 //! | `/obstacles/NAME`, with a child `drive` when it moves | `obstacle` |

@@ -30,11 +30,12 @@ impl View {
         let seen = bounding(points).map(|(min, max)| grown(min, max, reach));
         let edges = || bounding(bodies.edges.iter().flat_map(|e| [e.a, e.b]));
         let tracks = || bounding(bodies.tracks.iter().flat_map(|t| t.points.iter().copied()));
+        let beacons = || bounding(bodies.beacons.iter().map(|b| [b.pose[0], b.pose[1]]));
         let bounds = bodies.bounds.map(|[min, max]| (min, max)).filter(|b| usable(*b));
         let (min, max) = match (bounds, seen) {
             (Some((min, max)), Some(seen)) if small(seen, (min, max)) => seen,
             (Some(bounds), _) => bounds,
-            (None, Some(seen)) => [edges(), tracks()].into_iter().flatten().fold(seen, joined),
+            (None, Some(seen)) => [edges(), tracks(), beacons()].into_iter().flatten().fold(seen, joined),
             (None, None) => edges().or_else(tracks).unwrap_or(([-1.0, -1.0], [1.0, 1.0])),
         };
         let (min, max) = if usable((min, max)) { (min, max) } else { ([-1.0, -1.0], [1.0, 1.0]) };

@@ -102,7 +102,7 @@ pub struct Setup {
     pub contact: &'static str,
     /// Whether they look around in a pattern, or all along x.
     pub mixed: bool,
-    /// Whether there are walls, tracks and obstacles.
+    /// Whether there are walls, tracks, obstacles and a beacon.
     pub furnished: bool,
 }
 
@@ -169,7 +169,7 @@ pub fn world(setup: &Setup) -> Compiled {
         .with("min", Value::Point(Vec2::new(-half, -half)))
         .with("max", Value::Point(Vec2::new(half, half)));
     let mut world = Node::new("world", "world").with(world);
-    let mut obstacles = Vec::new();
+    let (mut obstacles, mut beacons) = (Vec::new(), Vec::new());
     if setup.furnished {
         let wall =
             Params::default().with("points", points(&[(-half, half - 0.8), (-half + 1.5, half - 0.8)]));
@@ -184,6 +184,10 @@ pub fn world(setup: &Setup) -> Compiled {
             Node::new("pillar", "obstacle").with(Params::default().with("radius", Value::Num(0.2)));
         pillar.pose = Pose2::new(-half + 0.5, half - 0.4, 0.0);
         obstacles.extend([block, pillar]);
+        let mut lamp = Node::new("lamp", "beacon")
+            .with(Params::default().with("id", Value::Int(42)).with("aperture", Value::Num(1.0)));
+        lamp.pose = Pose2::new(half - 0.3, 0.0, 3.0);
+        beacons.push(lamp);
     }
     let run = Params::default()
         .with("contact", Value::Text(setup.contact.into()))
@@ -200,6 +204,7 @@ pub fn world(setup: &Setup) -> Compiled {
         world,
         group("robots", robots),
         group("obstacles", obstacles),
+        group("beacons", beacons),
         Node::new("record", "record").with(record),
     ];
     let mut sources = Sources::default();

@@ -22,5 +22,5 @@ Robot = {
         }
     }
 
-    Controller = { Class = wander  Base = 20  Turn = 90 }
+    Controller = { Class = wander  Turn = 90 }
 }
