@@ -30,6 +30,15 @@ impl Pool {
         Ok(Pool { threads: Some(pool) })
     }
 
+    /// Runs `work` on one of the pool's threads, so that the phases inside find the others awake
+    /// instead of handing over once per phase.
+    pub(crate) fn within<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.threads {
+            None => work(),
+            Some(pool) => pool.install(work),
+        }
+    }
+
     /// Calls `work` for every item.
     pub(crate) fn each<T: Send>(&self, items: Vec<T>, work: impl Fn(T) + Sync + Send) {
         match &self.threads {

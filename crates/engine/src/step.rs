@@ -25,6 +25,10 @@ use swarmyard_part_api::{Bodies, BodyGrid, Detail};
 /// When it waits, nothing has changed: ask again after their commands (or a decision to skip them)
 /// have entered the journal.
 pub fn step(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Scratch, pool: &Pool) -> Step {
+    pool.within(|| stretch(model, state, journal, scratch, pool))
+}
+
+fn stretch(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Scratch, pool: &Pool) -> Step {
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
     scratch.look(model, state);

@@ -232,15 +232,17 @@ impl Measured {
     }
 }
 
-/// The standard set. Each measurement is a process of its own, so that memory starts from nothing.
-const STANDARD: [(&str, u32); 7] = [
-    ("swarm12", 1_000),
-    ("swarm12", 10_000),
-    ("swarm12", 100_000),
-    ("swarm12-disc", 1_000),
-    ("prox24", 1_000),
-    ("prox24", 10_000),
-    ("laser180", 1_000),
+/// World, robots, steps and tries of the standard set. The same simulated time for all sizes of a
+/// world, so that rows can be compared; the best of the tries counts.
+const STANDARD: [(&str, u32, u64, u32); 8] = [
+    ("swarm12", 1_000, 100, 5),
+    ("swarm12", 10_000, 100, 3),
+    ("swarm12", 100_000, 100, 1),
+    ("swarm12", 1_000_000, 10, 1),
+    ("swarm12-disc", 1_000, 100, 5),
+    ("prox24", 1_000, 100, 5),
+    ("prox24", 10_000, 100, 3),
+    ("laser180", 1_000, 100, 3),
 ];
 
 fn table(out: &Out) -> Result<Exit, Failure> {
@@ -248,9 +250,10 @@ fn table(out: &Out) -> Result<Exit, Failure> {
         "| world | robots | robot-steps per processor second | per second, 1 thread | per second, 2 threads | bytes per robot | loading |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut rows = Vec::new();
-    for (world, robots) in STANDARD {
+    for (world, robots, steps, tries) in STANDARD {
         out.say(&format!("{world}, {robots} robots"));
-        let (one, two) = (child(world, robots, 1)?, child(world, robots, 2)?);
+        let best = |threads: u16| best_of(tries, || child(world, robots, steps, threads));
+        let (one, two) = (best(1)?, best(2)?);
         let number = |v: &Value, key: &str| v[key].as_f64().unwrap_or(f64::NAN);
         let _ = writeln!(
             text,
@@ -268,12 +271,25 @@ fn table(out: &Out) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn child(world: &str, robots: u32, threads: u16) -> Result<Value, Failure> {
+/// The try with the greatest wall rate.
+fn best_of(tries: u32, mut measure: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
+    let rate = |v: &Value| v["robot_steps_per_s"].as_f64().unwrap_or(0.0);
+    let mut best = measure()?;
+    for _ in 1..tries {
+        let next = measure()?;
+        if rate(&next) > rate(&best) {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+fn child(world: &str, robots: u32, steps: u64, threads: u16) -> Result<Value, Failure> {
     let failed =
         |why: String| Failure::new(Exit::Failed, "bench", format!("cannot measure `{world}`: {why}"));
     let program = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
-    let (robots, threads) = (robots.to_string(), threads.to_string());
-    let args = ["bench", world, "--robots", &robots, "--threads", &threads, "--json"];
+    let (robots, steps, threads) = (robots.to_string(), steps.to_string(), threads.to_string());
+    let args = ["bench", world, "--robots", &robots, "--steps", &steps, "--threads", &threads, "--json"];
     let output = Command::new(program).args(args).output().map_err(|e| failed(e.to_string()))?;
     serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))
 }
