@@ -6,7 +6,7 @@ use crate::sense::{chunks_mut, rows_of};
 use crate::state::State;
 use crate::step::{Admitted, RunEvent, Scratch, bodies};
 use swarmyard_base::math::approach;
-use swarmyard_base::{Twist2, Vec2};
+use swarmyard_base::{Pose2, Rot2, Twist2, Vec2};
 use swarmyard_part_api::{ActRows, ActView, ColumnMut, Segment};
 
 /// What every body intends to do in the coming quantum, by slot.
@@ -26,14 +26,15 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
         bodies: bodies(model, state, &scratch.rot),
     };
     let segments = &mut scratch.intents.segments;
-    segments.clear();
-    segments.extend(state.pose.iter().zip(&scratch.rot).map(|(p, r)| Segment::rest(0.0, *p, *r)));
+    let nowhere = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);
+    segments.resize(state.pose.len(), nowhere);
     let mut tasks = Vec::new();
-    let mut rest = &mut segments[..];
+    let mut unclaimed = &mut segments[..];
     for ((ty, committed), next) in model.types.iter().zip(&state.types).zip(&mut scratch.next) {
-        let (own, others) = rest.split_at_mut(ty.slots.len());
-        rest = others;
+        let (own, others) = unclaimed.split_at_mut(ty.slots.len());
+        unclaimed = others;
         let Some(mover) = ty.mover else {
+            rest(&view, ty.slots.start, own);
             coast(model, state, &view, ty.slots.start, own);
             continue;
         };
@@ -64,8 +65,21 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
             tasks.push((actuator.as_ref(), rows));
         }
     }
-    pool.each(tasks, |(actuator, mut rows)| actuator.act(&view, &mut rows));
-    check_finite(model, state, scratch);
+    let bad = pool.map(tasks, |(actuator, mut rows)| {
+        let first = rows.first_slot;
+        rest(&view, first, rows.segments);
+        actuator.act(&view, &mut rows);
+        stop_the_infinite(&view, first, rows.segments)
+    });
+    let halted = bad.into_iter().flatten();
+    scratch.events.extend(halted.map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "motion" }));
+}
+
+/// Every body stands, unless somebody says otherwise.
+fn rest(view: &ActView<'_>, first: usize, segments: &mut [Segment]) {
+    for (k, segment) in segments.iter_mut().enumerate() {
+        *segment = Segment::rest(0.0, view.bodies.pose[first + k], view.bodies.rot[first + k]);
+    }
 }
 
 /// Passive bodies glide on and slow down by floor friction.
@@ -90,12 +104,15 @@ fn coast(model: &Model, state: &State, view: &ActView<'_>, first: usize, segment
     }
 }
 
-/// Halts bodies whose motion is not finite: the second of the two borders.
-fn check_finite(model: &Model, state: &State, scratch: &mut Scratch) {
-    for (slot, segment) in scratch.intents.segments.iter_mut().enumerate() {
+/// Stops bodies whose motion is not finite, and answers their slots: the second of the two borders.
+fn stop_the_infinite(view: &ActView<'_>, first: usize, segments: &mut [Segment]) -> Vec<usize> {
+    let mut bad = Vec::new();
+    for (k, segment) in segments.iter_mut().enumerate() {
         if !(segment.velocity.is_finite() && segment.spin.is_finite()) {
-            *segment = Segment::rest(0.0, state.pose[slot], scratch.rot[slot]);
-            scratch.events.push(RunEvent::NotFinite { robot: model.uids[slot], what: "motion" });
+            let slot = first + k;
+            *segment = Segment::rest(0.0, view.bodies.pose[slot], view.bodies.rot[slot]);
+            bad.push(slot);
         }
     }
+    bad
 }
