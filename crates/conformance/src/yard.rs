@@ -1,5 +1,6 @@
 //! A world put together by hand, for casts without an engine.
 
+use crate::Dice;
 use crate::oracle::Thing;
 use swarmyard_base::hash::canonical_bits;
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
@@ -46,6 +47,39 @@ impl Look {
 }
 
 impl Yard {
+    /// An observer in slot 0 among at most `most` random bodies no smaller than `smallest`, and
+    /// some edges; some of them low or hanging.
+    #[must_use]
+    pub fn random(dice: &mut Dice, half: f64, most: usize, smallest: f64) -> Yard {
+        const KINDS: [BodyKind; 3] = [BodyKind::Wall, BodyKind::Robot, BodyKind::Obstacle];
+        let mut yard = Yard::default();
+        let heights = |dice: &mut Dice| {
+            if dice.chance(0.3) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) }
+        };
+        let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
+        yard.body(Outline::disc(0.05), pose, BodyKind::Robot, (0.0, 1.0));
+        for _ in 0..dice.below(most) {
+            let size = dice.scale(smallest, half / 3.0);
+            let corners = dice.below(6) + 3;
+            let outline = match dice.below(3) {
+                0 => Outline::disc(size),
+                1 => Outline::rectangle(size, dice.scale(0.02, size)),
+                _ => Outline::polygon(&dice.convex(corners, size)).expect("convex"),
+            };
+            let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
+            let (kind, heights) = (dice.pick(&KINDS), heights(dice));
+            yard.body(outline, pose, kind, heights);
+        }
+        for _ in 0..dice.below(8) {
+            let (a, length) = (dice.point(half), dice.scale(smallest, 2.0 * half));
+            let b = a + Vec2::at_angle(dice.angle()) * length;
+            let (kind, heights) = (dice.pick(&KINDS), heights(dice));
+            yard.edge(a, b, kind, heights);
+        }
+        yard.ready();
+        yard
+    }
+
     /// Adds a body.
     pub fn body(&mut self, outline: Outline, pose: Pose2, kind: BodyKind, heights: (f64, f64)) {
         self.uids.push(Uid::of_path(&format!("/body/{}", self.uids.len())));

@@ -94,36 +94,6 @@ impl Ray {
     }
 }
 
-/// A yard with random things and an observer, and where its rays begin.
-fn random_yard(dice: &mut Dice, half: f64) -> Yard {
-    let mut yard = Yard::default();
-    let heights = |dice: &mut Dice| {
-        if dice.chance(0.3) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) }
-    };
-    let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
-    yard.body(Outline::disc(0.05), pose, BodyKind::Robot, (0.0, 1.0));
-    for _ in 0..dice.below(20) {
-        let size = dice.scale(0.02, half / 2.0);
-        let corners = dice.below(6) + 3;
-        let outline = match dice.below(3) {
-            0 => Outline::disc(size),
-            1 => Outline::rectangle(size, dice.scale(0.02, size)),
-            _ => Outline::polygon(&dice.convex(corners, size)).expect("convex"),
-        };
-        let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
-        let (kind, heights) = (dice.pick(&KINDS), heights(dice));
-        yard.body(outline, pose, kind, heights);
-    }
-    for _ in 0..dice.below(8) {
-        let (a, length) = (dice.point(half), dice.scale(0.01, 2.0 * half));
-        let b = a + Vec2::at_angle(dice.angle()) * length;
-        let (kind, heights) = (dice.pick(&KINDS), heights(dice));
-        yard.edge(a, b, kind, heights);
-    }
-    yard.ready();
-    yard
-}
-
 fn random_fan(dice: &mut Dice, half: f64) -> (Fan, Pose2, f64) {
     let mount = Pose2::new(dice.between(-0.2, 0.2), dice.between(-0.2, 0.2), dice.angle());
     let count = dice.pick(&[1, 2, 3, 4, 12, 64, 181, 360]);
@@ -158,7 +128,7 @@ fn a_million_random_rays_agree_with_parry_and_both_ways_give_the_same_bits() {
     let mut tally = Tally::default();
     while tally.rays < 1_000_000 {
         let half = dice.pick(&[1.0, 10.0, 100.0]);
-        let yard = random_yard(&mut dice, half);
+        let yard = Yard::random(&mut dice, half, 20, 0.02);
         for _ in 0..8 {
             let fan = random_fan(&mut dice, half);
             check_fan(&yard, yard.observer(), &fan, &mut tally);

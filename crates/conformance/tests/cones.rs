@@ -8,38 +8,6 @@ use swarmyard_conformance::oracle::Thing;
 use swarmyard_conformance::{Dice, Yard};
 use swarmyard_part_api::{BodyKind, Cone, Fan, Outline};
 
-const KINDS: [BodyKind; 3] = [BodyKind::Wall, BodyKind::Robot, BodyKind::Obstacle];
-
-/// An observer in slot 0 among random things, some of them low or hanging.
-fn random_yard(dice: &mut Dice, half: f64) -> Yard {
-    let mut yard = Yard::default();
-    let heights = |dice: &mut Dice| {
-        if dice.chance(0.4) { (dice.between(0.0, 0.2), dice.between(0.2, 0.5)) } else { (0.0, 1.0) }
-    };
-    let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
-    yard.body(Outline::disc(0.05), pose, BodyKind::Robot, (0.0, 1.0));
-    for _ in 0..dice.below(14) {
-        let size = dice.scale(0.05, half / 3.0);
-        let corners = dice.below(6) + 3;
-        let outline = match dice.below(3) {
-            0 => Outline::disc(size),
-            1 => Outline::rectangle(size, dice.scale(0.02, size)),
-            _ => Outline::polygon(&dice.convex(corners, size)).expect("convex"),
-        };
-        let pose = Pose2 { at: dice.point(half), heading: dice.angle() };
-        let (kind, heights) = (dice.pick(&KINDS), heights(dice));
-        yard.body(outline, pose, kind, heights);
-    }
-    for _ in 0..dice.below(6) {
-        let (a, length) = (dice.point(half), dice.scale(0.05, 2.0 * half));
-        let b = a + Vec2::at_angle(dice.angle()) * length;
-        let (kind, heights) = (dice.pick(&KINDS), heights(dice));
-        yard.edge(a, b, kind, heights);
-    }
-    yard.ready();
-    yard
-}
-
 /// Two oracles: no ray of a dense fan may find anything nearer; and the distance is that of parry's rays
 /// to the few places where the nearest point can be.
 #[test]
@@ -49,7 +17,7 @@ fn the_nearest_in_a_cone_is_what_twenty_thousand_rays_find() {
     let (mut hits, mut inside, mut close, mut worst) = (0, 0, 0, 0.0_f64);
     for round in 0..1_500 {
         let half = dice.pick(&[1.0, 5.0, 20.0]);
-        let yard = random_yard(&mut dice, half);
+        let yard = Yard::random(&mut dice, half, 14, 0.05);
         let mount = Pose2::new(dice.between(-0.2, 0.2), dice.between(-0.2, 0.2), dice.angle());
         let opening = dice.pick(&[0.05, 0.26, 0.5, 1.2, 2.5, PI]);
         let (height, reach) = (dice.between(0.0, 0.6), dice.scale(0.3 * half, 3.0 * half));
@@ -101,7 +69,7 @@ fn exact_nearest(yard: &Yard, mount: Pose2, height: f64, opening: f64, reach: f6
     bearings.retain(|b| math::wrap_angle(b - tip.heading).abs() <= opening / 2.0 + 1e-12);
     let cast = |b: &f64| {
         // A ray at a corner may pass beside it: one a hair to either side does not.
-        let near = [-1e-11, 0.0, 1e-11].map(|off| Vec2::at_angle(b + off));
+        let near = [-1e-13, 0.0, 1e-13].map(|off| Vec2::at_angle(b + off));
         let distances = near.iter().flat_map(|d| things.iter().map(|t| t.cast(tip.at, *d)));
         distances.fold(f64::INFINITY, f64::min)
     };
@@ -114,7 +82,7 @@ fn a_line_of_sight_is_what_walking_along_it_finds() {
     let mut dice = Dice::new(12);
     let (mut free, mut blocked, mut unclear) = (0, 0, 0);
     for round in 0..1_500 {
-        let yard = random_yard(&mut dice, 4.0);
+        let yard = Yard::random(&mut dice, 4.0, 14, 0.05);
         let things = yard.things();
         let from = (dice.point(4.0), dice.between(0.0, 0.6));
         let to_height = if dice.chance(0.5) { from.1 } else { dice.between(0.0, 0.6) };

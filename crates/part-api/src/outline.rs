@@ -149,18 +149,8 @@ impl Outline {
         if self.sides.is_empty() {
             return self.ray_disc(origin, direction);
         }
-        let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
-        for &(normal, offset) in &self.sides {
-            let gap = offset - normal.dot(origin);
-            let rate = normal.dot(direction);
-            if rate < 0.0 {
-                enter = enter.max(gap / rate);
-            } else if rate > 0.0 {
-                leave = leave.min(gap / rate);
-            } else if gap < 0.0 {
-                return None;
-            }
-        }
+        let (enter, leave) = self.clip(origin, direction)?;
+        let enter = enter.max(0.0);
         (enter <= leave).then_some(enter)
     }
 
@@ -179,6 +169,13 @@ impl Outline {
             let (middle, half) = (to_centre.dot(along), half2.sqrt());
             return Some(((middle - half) / length2, (middle + half) / length2));
         }
+        self.clip(from, along).filter(|(enter, leave)| enter <= leave)
+    }
+
+    /// Where a line crosses the sides of a polygon from without to within for the last time, and
+    /// from within to without for the first, in lengths of `along`; `None` when it runs beside it.
+    #[inline]
+    fn clip(&self, from: Vec2, along: Vec2) -> Option<(f64, f64)> {
         let (mut enter, mut leave) = (f64::NEG_INFINITY, f64::INFINITY);
         for &(normal, offset) in &self.sides {
             let gap = offset - normal.dot(from);
@@ -191,7 +188,7 @@ impl Outline {
                 return None;
             }
         }
-        (enter <= leave).then_some((enter, leave))
+        Some((enter, leave))
     }
 
     #[inline]
