@@ -406,10 +406,21 @@ impl<'a> Play<'a> {
         let (after_a, after_b) = impact.apply(impulse);
         let strength = if bounces { impulse.normal } else { 0.0 };
         self.report(a, b, contact, strength, closing);
-        let first = self.turn(a, contact.time_s, (!stop_a).then_some(&after_a));
+        // Where bodies stood in touch before, only who moves into the contact stops: who is leaving
+        // may go, or one that pushes would hold the other for ever.
+        let away_a = side_a.point_velocity().dot(contact.normal) >= 0.0;
+        let away_b = side_b.point_velocity().dot(contact.normal) <= 0.0;
+        let may_go = |away: bool, stops: bool| stops && away && contact.time_s == 0.0;
+        let first = if may_go(away_a, stop_a && !self.tracks[a].fallen) {
+            None
+        } else {
+            self.turn(a, contact.time_s, (!stop_a).then_some(&after_a))
+        };
         let second = match b {
-            Opponent::Body(b) => self.turn(b, contact.time_s, (!stop_b).then_some(&after_b)),
-            Opponent::Edge(_) => None,
+            Opponent::Body(b) if !may_go(away_b, stop_b && !self.tracks[b].fallen) => {
+                self.turn(b, contact.time_s, (!stop_b).then_some(&after_b))
+            }
+            _ => None,
         };
         [first, second]
     }

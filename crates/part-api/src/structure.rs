@@ -48,7 +48,7 @@ fn run() -> Sheet {
                 .or(Value::Int(swarmyard_base::chance::DEFAULT_SEED as i64)),
         )
         .param(
-            Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both, `impulse` lets them bounce, `own` asks each body.")
+            Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both (who leaves a standing contact may go), `impulse` lets them bounce, `own` asks each body.")
                 .or_text("stop"),
         )
         .param(Param::new("detail", ParamType::Choice(&["full", "coarse"]), "Level of detail at the start; see the levels of each class.").or_text("full"))

@@ -253,3 +253,26 @@ fn a_register_of_a_channel_that_is_none_is_reported_in_the_part_file() {
         Sim::from_scene(&scene, &registry, &swarmyard::Options::default()).err().expect("no such channel");
     assert!(failed.to_string().starts_with("eye.part:4:17: error[unknown-channel]"), "{failed}");
 }
+
+#[test]
+fn one_that_pushes_does_not_hold_the_one_that_leaves() {
+    let mut sim = Sim::from_text(
+        "format = 1\n[type.t]\nradius = 0.1\n[[type.t.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\
+         [[robot]]\nname = \"a\"\ntype = \"t\"\n[[robot]]\nname = \"b\"\ntype = \"t\"\nat = [0.25, 0]\n",
+    )
+    .unwrap();
+    let mut drive = |sim: &mut Sim, robot: &str, speed: f64| {
+        for wheel in ["left", "right"] {
+            sim.command(&format!("/robots/{robot}/drive"), wheel, &[speed]).unwrap();
+        }
+    };
+    drive(&mut sim, "a", 0.5);
+    drive(&mut sim, "b", 0.1);
+    for _ in 0..20 {
+        sim.step().unwrap();
+    }
+    let (a, b) = (sim.pose("/robots/a").unwrap().at.x, sim.pose("/robots/b").unwrap().at.x);
+    // The pusher catches up and stops again and again; the other keeps its 0.1 m/s but for the
+    // quanta in which it is caught anew.
+    assert!(b > 0.25 + 0.09 && b - a >= 0.2, "a {a} b {b}");
+}
