@@ -261,7 +261,7 @@ fn one_that_pushes_does_not_hold_the_one_that_leaves() {
          [[robot]]\nname = \"a\"\ntype = \"t\"\n[[robot]]\nname = \"b\"\ntype = \"t\"\nat = [0.25, 0]\n",
     )
     .unwrap();
-    let mut drive = |sim: &mut Sim, robot: &str, speed: f64| {
+    let drive = |sim: &mut Sim, robot: &str, speed: f64| {
         for wheel in ["left", "right"] {
             sim.command(&format!("/robots/{robot}/drive"), wheel, &[speed]).unwrap();
         }
