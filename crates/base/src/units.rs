@@ -33,6 +33,22 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Every dimension.
+    pub const ALL: [Unit; 12] = [
+        Unit::None,
+        Unit::Metre,
+        Unit::Second,
+        Unit::Radian,
+        Unit::MetrePerSecond,
+        Unit::RadianPerSecond,
+        Unit::MetrePerSecond2,
+        Unit::RadianPerSecond2,
+        Unit::Kilogram,
+        Unit::KilogramMetre2,
+        Unit::NewtonSecond,
+        Unit::Hertz,
+    ];
+
     /// The SI symbol.
     #[must_use]
     pub fn symbol(self) -> &'static str {

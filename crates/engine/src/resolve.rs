@@ -7,7 +7,6 @@
 use crate::groups::{Group, Pair, PairOther, play_groups};
 use crate::model::Model;
 use crate::parallel::{CHUNK, Pool};
-use crate::state::State;
 use crate::step::{Admitted, Scratch};
 use crate::{ContactEvent, RunEvent};
 use swarmyard_base::{Twist2, Uid, Vec2, math};
@@ -99,7 +98,7 @@ pub(crate) struct Field<'a> {
 }
 
 /// Fills `scratch.outcome`; segments of disturbed bodies are replaced by their last ones.
-pub(crate) fn resolve(model: &Model, _state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
+pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
     let until_s = inputs.quantum_s();
     let outcome = &mut scratch.outcome;
     let max_span = sweep(model, &scratch.intents.segments, until_s, outcome, pool);

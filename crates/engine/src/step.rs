@@ -37,7 +37,7 @@ fn stretch(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Sc
         return Step::Blocked(waiting);
     }
     act(model, state, &inputs, scratch, pool);
-    resolve(model, state, &inputs, scratch, pool);
+    resolve(model, &inputs, scratch, pool);
     Step::Done(commit(model, state, &inputs, bound, scratch, pool))
 }
 

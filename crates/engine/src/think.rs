@@ -5,6 +5,7 @@ use crate::parallel::{CHUNK, Pool};
 use crate::sense::{chunks_mut, rows_of};
 use crate::state::{State, TypeColumns};
 use crate::step::{Admitted, RunEvent, Scratch};
+use std::collections::BTreeSet;
 use swarmyard_base::Uid;
 use swarmyard_part_api::{Channels, Column, ColumnMut, Controller, ThinkRows, ThinkView};
 
@@ -38,16 +39,11 @@ pub(crate) fn think(
 
 /// Robots whose controller waits for the outside and has got nothing at this stop.
 fn missing(model: &Model, inputs: &Admitted) -> Vec<Uid> {
-    let mut waiting = Vec::new();
-    for ty in model.types.iter().filter(|t| t.controllers.iter().any(|c| c.model.waits())) {
-        for slot in ty.slots.clone() {
-            let told = inputs.commands.iter().any(|c| c.0 == slot) || inputs.skipped.contains(&slot);
-            if !told {
-                waiting.push(model.uids[slot]);
-            }
-        }
-    }
-    waiting
+    let told: BTreeSet<usize> =
+        inputs.commands.iter().map(|c| c.0).chain(inputs.skipped.iter().copied()).collect();
+    let waits = model.types.iter().filter(|t| t.controllers.iter().any(|c| c.model.waits()));
+    let slots = waits.flat_map(|t| t.slots.clone()).filter(|slot| !told.contains(slot));
+    slots.map(|slot| model.uids[slot]).collect()
 }
 
 #[expect(

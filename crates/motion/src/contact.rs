@@ -127,9 +127,7 @@ impl Bends {
 /// Gap between the outlines at `t_s`.
 #[must_use]
 pub fn gap_at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, work: &mut Workspace) -> f64 {
-    Posed::of(a, t_s, &mut work.a);
-    Posed::of(b, t_s, &mut work.b);
-    separation(&work.a, &work.b).distance - a.outline.round() - b.outline.round()
+    Pair::at(a, b, t_s, work).gap
 }
 
 /// The first contact of `a` and `b` up to `until_s`, from the later of their segments' starts.
@@ -206,49 +204,48 @@ fn certified(
     until_s: f64,
     work: &mut Workspace,
 ) -> Option<Contact> {
-    let radii = a.outline.round() + b.outline.round();
     let bends = Bends::new(a, b, start, until_s);
     let mut t = start;
     let (mut target, mut arrived) = (SKIN_M, ARRIVED_M);
     for step in 0..MAX_STEPS {
-        let pa = Posed::of(a, t, &mut work.a);
-        let pb = Posed::of(b, t, &mut work.b);
-        let sep = separation(&work.a, &work.b);
-        let gap = sep.distance - radii;
-        let pair = Pair { work, pa: &pa, pb: &pb, sep, gap, radii: (a.outline.round(), b.outline.round()) };
-        if gap <= target + arrived {
+        let pair = Pair::at(a, b, t, work);
+        if pair.gap <= target + arrived {
             let first = step == 0;
             if !first || pair.closes() {
                 return Some(pair.contact(t));
             }
             // Within the skin but not closing: free to go, as long as it does not creep nearer.
-            arrived = creep(gap);
-            target = gap - 2.0 * arrived;
+            arrived = creep(pair.gap);
+            target = pair.gap - 2.0 * arrived;
         }
         t += pair.safe_step(target, &bends);
         if t.is_nan() || t >= until_s {
             return None;
         }
     }
-    let pa = Posed::of(a, t, &mut work.a);
-    let pb = Posed::of(b, t, &mut work.b);
-    let sep = separation(&work.a, &work.b);
-    let gap = sep.distance - radii;
-    let pair = Pair { work, pa: &pa, pb: &pb, sep, gap, radii: (a.outline.round(), b.outline.round()) };
-    Some(pair.contact(t))
+    Some(Pair::at(a, b, t, work).contact(t))
 }
 
 /// Two bodies at one moment, with their separation.
 struct Pair<'w> {
     work: &'w Workspace,
-    pa: &'w Posed,
-    pb: &'w Posed,
+    pa: Posed,
+    pb: Posed,
     sep: Separation,
     gap: f64,
     radii: (f64, f64),
 }
 
-impl Pair<'_> {
+impl<'w> Pair<'w> {
+    fn at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, work: &'w mut Workspace) -> Pair<'w> {
+        let pa = Posed::of(a, t_s, &mut work.a);
+        let pb = Posed::of(b, t_s, &mut work.b);
+        let sep = separation(&work.a, &work.b);
+        let radii = (a.outline.round(), b.outline.round());
+        let gap = sep.distance - (radii.0 + radii.1);
+        Pair { work, pa, pb, sep, gap, radii }
+    }
+
     /// How long the gap stays above `target` for certain.
     fn safe_step(&self, target: f64, bends: &Bends) -> f64 {
         let n = self.sep.normal;

@@ -171,36 +171,34 @@ impl World<'_> {
     /// The body itself is never met; a body or wall that does not reach the fan's height is not
     /// seen.
     pub fn cast_fan(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
-        let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
-        let eye = Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) };
-        distances.fill(fan.reach);
-        kinds.fill(0.0);
         if fan.len() >= SWEEP_FROM {
-            eye.sweep(distances, kinds);
+            self.cast_fan_by_sweep(fan, slot, distances, kinds);
         } else {
-            eye.walk(distances, kinds);
+            self.cast_fan_by_walk(fan, slot, distances, kinds);
         }
     }
 
     /// Casts a fan by sweeping neighbours, whatever its number of rays (for tests of equality).
     pub fn cast_fan_by_sweep(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
-        let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
         distances.fill(fan.reach);
         kinds.fill(0.0);
-        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }
-            .sweep(distances, kinds);
+        Eye::new(self, fan, slot).sweep(distances, kinds);
     }
 
     /// Casts a fan by walking each ray, whatever its number of rays (for tests of equality).
     pub fn cast_fan_by_walk(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
-        let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
         distances.fill(fan.reach);
         kinds.fill(0.0);
-        Eye { world: self, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }.walk(distances, kinds);
+        Eye::new(self, fan, slot).walk(distances, kinds);
     }
 }
 
-impl Eye<'_> {
+impl<'a> Eye<'a> {
+    fn new(world: &'a World<'a>, fan: &'a Fan, slot: usize) -> Eye<'a> {
+        let (pose, rot) = (world.bodies.pose[slot], world.bodies.rot[slot]);
+        Eye { world, fan, slot, rot, origin: pose.at + rot.apply(fan.mount.at) }
+    }
+
     /// Neighbour-major: every neighbour tests the rays that may meet it.
     fn sweep(&self, distances: &mut [f64], kinds: &mut [f64]) {
         let far = self.fan.reach + self.world.grid.max_reach() + REACH_SLACK_M;

@@ -374,7 +374,9 @@ impl<'a> Parser<'a> {
         let fits = |suffix: &str| {
             rest.strip_prefix(suffix).is_some_and(|after| suffix == "%" || !after.starts_with(is_letter))
         };
-        let all = UNITS.iter().flat_map(|u| u.suffixes()).filter(|(s, _)| fits(s));
+        // A suffix with a blank in it cannot be told from two words here.
+        let suffixes = Unit::ALL.iter().flat_map(|u| u.suffixes());
+        let all = suffixes.filter(|(s, _)| !s.contains(' ') && fits(s));
         if let Some(&(suffix, factor)) = all.max_by_key(|(s, _)| s.len()) {
             self.at += suffix.len();
             return Ok(factor);
@@ -505,20 +507,6 @@ impl<'a> Parser<'a> {
         }
     }
 }
-
-/// Units that may be written after a number. Those with a blank in their symbol cannot.
-const UNITS: [Unit; 10] = [
-    Unit::None,
-    Unit::Metre,
-    Unit::Second,
-    Unit::Radian,
-    Unit::MetrePerSecond,
-    Unit::RadianPerSecond,
-    Unit::MetrePerSecond2,
-    Unit::RadianPerSecond2,
-    Unit::Kilogram,
-    Unit::Hertz,
-];
 
 fn is_path_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')

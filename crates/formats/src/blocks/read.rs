@@ -417,19 +417,5 @@ fn is_number(word: &str) -> bool {
 
 /// Whether any quantity is measured in it.
 fn is_unit(word: &str) -> bool {
-    const ALL: [Unit; 12] = [
-        Unit::None,
-        Unit::Metre,
-        Unit::Second,
-        Unit::Radian,
-        Unit::MetrePerSecond,
-        Unit::RadianPerSecond,
-        Unit::MetrePerSecond2,
-        Unit::RadianPerSecond2,
-        Unit::Kilogram,
-        Unit::KilogramMetre2,
-        Unit::NewtonSecond,
-        Unit::Hertz,
-    ];
-    ALL.iter().any(|u| u.suffixes().iter().any(|(s, _)| *s == word))
+    Unit::ALL.iter().any(|u| u.suffixes().iter().any(|(s, _)| *s == word))
 }
