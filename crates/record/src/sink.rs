@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use swarmyard_base::Time;
 
 /// A chunk is closed, and flushed to disk, when it has grown to this.
@@ -15,6 +16,9 @@ const CHUNK_BYTES: u64 = 1 << 20;
 const CHUNK_NS: i64 = 5_000_000_000;
 /// But not before they have this size.
 const CHUNK_LEAST: u64 = 16 << 10;
+/// Whatever its size, a chunk is closed when it was open for this long on the clock: a run that is
+/// killed loses no more.
+const CHUNK_OPEN: Duration = Duration::from_secs(1);
 
 /// Bytes of a message record besides its data, with its share of the message index.
 const MESSAGE_COST: u64 = 9 + 22 + 16;
@@ -28,6 +32,13 @@ pub(crate) struct Sink<W: Write + Seek> {
     channels: u64,
     chunk: u64,
     chunk_since: Time,
+    open_since: Instant,
+}
+
+/// The clock on the wall. It decides when bytes go to disk, never which.
+#[expect(clippy::disallowed_methods, reason = "how much a crash may cost is a matter of wall time")]
+fn clock() -> Instant {
+    Instant::now()
 }
 
 impl<W: Write + Seek> Sink<W> {
@@ -43,7 +54,15 @@ impl<W: Write + Seek> Sink<W> {
             .profile("")
             .library(concat!("swarmyard ", env!("CARGO_PKG_VERSION")));
         let writer = options.create(BufWriter::with_capacity(1 << 16, counted))?;
-        Ok(Sink { writer, on_disk, cost: 1024, channels: 0, chunk: 0, chunk_since: Time::ZERO })
+        Ok(Sink {
+            writer,
+            on_disk,
+            cost: 1024,
+            channels: 0,
+            chunk: 0,
+            chunk_since: Time::ZERO,
+            open_since: clock(),
+        })
     }
 
     /// Adds a channel with a schema of its own.
@@ -97,8 +116,9 @@ impl<W: Write + Seek> Sink<W> {
 
     /// Closes the chunk when it is large or old enough.
     pub(crate) fn settle(&mut self, now: Time) -> Result<(), mcap::McapError> {
-        let old = now.0.saturating_sub(self.chunk_since.0) >= CHUNK_NS;
-        if self.chunk >= CHUNK_BYTES || (old && self.chunk >= CHUNK_LEAST) {
+        let old = now.0.saturating_sub(self.chunk_since.0) >= CHUNK_NS && self.chunk >= CHUNK_LEAST;
+        let overdue = clock().duration_since(self.open_since) >= CHUNK_OPEN;
+        if self.chunk >= CHUNK_BYTES || old || overdue {
             self.flush(now)?;
         }
         Ok(())
@@ -110,6 +130,7 @@ impl<W: Write + Seek> Sink<W> {
         self.cost += 256 + 32 * self.channels;
         self.chunk = 0;
         self.chunk_since = now;
+        self.open_since = clock();
         self.writer.flush()
     }
 

@@ -36,6 +36,21 @@ fn an_interrupt_ends_the_run_in_order() {
     }
 }
 
+/// Nobody can tidy up after `kill -9`: what was on disk must do.
+#[test]
+fn a_killed_run_leaves_a_recording_that_ends_a_second_before() {
+    let yard = Yard::with_duel("signal-kill");
+    let mut child = start(&yard, "run duel.toml --rtf 1 --until 1h", "duel.mcap");
+    std::thread::sleep(Duration::from_millis(2300));
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let done = yard.run("replay duel.mcap --verify --json").exits(0);
+    let replayed = done.json("swarmyard-replay/1");
+    let ticks = replayed["ticks"].as_u64().unwrap_or_else(|| panic!("{replayed}"));
+    assert!(ticks >= 10 && replayed["verified"] == true, "{replayed}");
+    assert!(yard.run("replay duel.mcap").exits(0).err.contains("not whole"));
+}
+
 /// A world whose quanta take long: nothing can be ended in order between two signals.
 const CROWD: &str = r#"format = 1
 [type.bot]
