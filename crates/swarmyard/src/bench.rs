@@ -2,7 +2,7 @@
 //!
 //! Common layout: ⌈√N⌉ columns of cells of side s; robot k in cell (k mod columns, k div columns),
 //! at its centre plus a jitter of ±0.2 s in x and y, heading uniform, all from one linear
-//! congruential generator; four walls at ±(columns·s/2 + 0.5) m; steps of 0.1 s; no noise.
+//! congruential generator; four walls 0.1 m thick at ±(columns·s/2 + 0.5) m; steps of 0.1 s; no noise.
 
 use crate::{Error, Options, Sim};
 use std::fmt::Write as _;
@@ -92,9 +92,22 @@ impl World {
 
     fn without_robots(self, half: f64) -> String {
         let mut text = String::from("format = 1\n[run]\nquantum = \"100ms\"\nduration = \"1h\"\n");
+        let (inner, outer) = (half - 0.05, half + 0.05);
+        for (name, low, high) in [
+            ("south", (-outer, -outer), (outer, -inner)),
+            ("north", (-outer, inner), (outer, outer)),
+            ("west", (-outer, -inner), (-inner, inner)),
+            ("east", (inner, -inner), (outer, inner)),
+        ] {
+            let ((x0, y0), (x1, y1)) = (low, high);
+            let _ = writeln!(
+                text,
+                "[[wall]]\nname = \"{name}\"\nclosed = true\npoints = [[{x0:?}, {y0:?}], [{x1:?}, {y0:?}], [{x1:?}, {y1:?}], [{x0:?}, {y1:?}]]",
+            );
+        }
         let _ = write!(
             text,
-            "[world]\nmin = [-{half}, -{half}]\nmax = [{half}, {half}]\n[type.bot]\n{}\n\
+            "[type.bot]\n{}\n\
              [[type.bot.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = 0.2\nmax_speed = 1\n\
              [[type.bot.part]]\nname = \"rays\"\nclass = \"range-rays\"\n{}",
             self.body(),
