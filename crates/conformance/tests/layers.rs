@@ -14,11 +14,23 @@ const MAY: &[(&str, &[&str])] = &[
     ("engine", &["base", "scene", "part-api", "motion"]),
     ("parts", &["base", "scene", "part-api"]),
     ("formats", &["base", "scene", "part-api"]),
+    ("agents", &["base", "scene", "part-api", "engine"]),
     ("record", &["base", "scene", "part-api", "motion", "engine"]),
-    ("swarmyard", &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "record"]),
+    ("swarmyard", &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "agents", "record"]),
     (
         "conformance",
-        &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "record", "swarmyard"],
+        &[
+            "base",
+            "scene",
+            "part-api",
+            "motion",
+            "engine",
+            "parts",
+            "formats",
+            "agents",
+            "record",
+            "swarmyard",
+        ],
     ),
 ];
 
