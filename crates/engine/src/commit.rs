@@ -4,13 +4,14 @@ use crate::groups::gap_now;
 use crate::hash::step_hash_on;
 use crate::model::{Model, PartKind};
 use crate::parallel::{CHUNK, Pool};
+use crate::queue::{Event, EventKey};
 use crate::referee;
 use crate::resolve::travel;
 use crate::state::State;
 use crate::step::{Admitted, Frame, RunEvent, Scratch};
 use swarmyard_base::{Time, math};
 use swarmyard_motion::{SKIN_M, Workspace};
-use swarmyard_part_api::Touch;
+use swarmyard_part_api::{Policy, Touch};
 
 /// Makes the outcome the new state.
 pub(crate) fn commit(
@@ -24,6 +25,7 @@ pub(crate) fn commit(
     let mut events = std::mem::take(&mut scratch.events);
     columns(model, state, scratch);
     admit_inputs(state, inputs);
+    schedule(state, scratch);
     move_bodies(model, state, inputs, scratch, pool, &mut events);
     halt(model, state, &events);
     keep_touches(model, state, scratch);
@@ -49,7 +51,7 @@ fn columns(model: &Model, state: &mut State, scratch: &mut Scratch) {
                 PartKind::Actuator(_) => ty.mover == Some(p),
             };
             let (old, new) = (&mut state.types[t].parts[p], &mut next.parts[p]);
-            if due {
+            if due || part.has_ports {
                 std::mem::swap(&mut old.readings, &mut new.readings);
                 std::mem::swap(&mut old.state, &mut new.state);
             }
@@ -67,6 +69,16 @@ fn admit_inputs(state: &mut State, inputs: &Admitted) {
         state.halted[slot] = halt;
     }
     state.queue.drop_due(state.now);
+}
+
+/// Commands that take effect later wait in the queue. Their place in its order is a function of who
+/// decided what, never of who thought first.
+fn schedule(state: &mut State, scratch: &mut Scratch) {
+    for (time, robot, controller, part, first, value) in scratch.later.drain(..) {
+        let sequence = u64::from(controller) << 48 | u64::from(part) << 24 | u64::from(first);
+        let key = EventKey { time, offset: 0, phase: 0, low: robot, high: robot, sequence };
+        state.queue.push(key, Event::Command { part, first, values: vec![value] });
+    }
 }
 
 /// Puts every body where its last segment ends. A pose that is not finite is not taken over.
@@ -118,11 +130,19 @@ fn move_bodies(
     );
 }
 
-/// Halts whoever was reported as not finite.
+/// Halts whoever was reported as not finite, or has a controller that failed under that policy; ends
+/// the run when a failure says so.
 fn halt(model: &Model, state: &mut State, events: &[RunEvent]) {
     for event in events {
-        if let RunEvent::NotFinite { robot, .. } = event
-            && let Some(slot) = model.slot_of(*robot)
+        let robot = match event {
+            RunEvent::NotFinite { robot, .. } | RunEvent::Failed { robot, then: Policy::Halt, .. } => robot,
+            RunEvent::Failed { then: Policy::End, .. } => {
+                state.ended = true;
+                continue;
+            }
+            _ => continue,
+        };
+        if let Some(slot) = model.slot_of(*robot)
             && !state.halted[slot]
         {
             state.halted[slot] = true;

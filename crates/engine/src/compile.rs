@@ -1,19 +1,19 @@
 //! Scene → Model + State: every name resolved once, every class built, every start checked.
 
 use crate::model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings,
-    TypeModel,
+    BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
+    RunSettings, TypeModel,
 };
 use crate::referee::{self, Assertion, Holds};
-use crate::registers::{self, RegisterMap};
 use crate::state::State;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
 use swarmyard_motion::{Material, Workspace};
 use swarmyard_part_api::{
-    Beacon, BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, Registry, Track,
-    TrackIndex, TypeLayout,
+    Beacon, BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel,
+    RegisterMap, Registry, Track, TrackIndex, TypeLayout, registers,
 };
 use swarmyard_scene::{Node, Params, Scene, Value, expr};
 
@@ -277,9 +277,9 @@ impl Compiler<'_> {
         node: &Node,
         outline: &Outline,
         path: &str,
-    ) -> (Vec<PartModel>, Vec<ControllerModel>, RegisterMap) {
+    ) -> (Vec<PartModel>, Vec<ControllerModel>, Arc<RegisterMap>) {
         let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
-        let (mut parts, mut controllers) = (Vec::new(), Vec::new());
+        let (mut parts, mut controllers, mut ports) = (Vec::new(), Vec::new(), Vec::new());
         let is_controller =
             |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
         let (registers, parted): (Vec<&Node>, Vec<&Node>) =
@@ -297,7 +297,7 @@ impl Compiler<'_> {
                     continue;
                 }
             };
-            let (name, build) = (class.sheet.class, class.build);
+            let (name, build) = (class.sheet.class, class.build.as_ref());
             let errors = self.problems.0.len();
             let params = self.params(Some(child), name, &path);
             let Some(build) = build.filter(|_| self.problems.0.len() == errors) else { continue };
@@ -308,25 +308,32 @@ impl Compiler<'_> {
                 }
                 Ok(Built::Sensor(sensor)) => {
                     let (layout, period) = (sensor.layout(), sensor.period());
+                    ports.push(sensor.ports());
+                    let has_ports = !sensor.ports().is_empty();
                     layouts.push((child.name.clone(), name, layout.clone()));
                     let kind = PartKind::Sensor(sensor, period);
-                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind });
+                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind, has_ports });
                 }
                 Ok(Built::Actuator(actuator)) => {
                     let layout = actuator.layout();
+                    ports.push(actuator.ports());
+                    let has_ports = !actuator.ports().is_empty();
                     layouts.push((child.name.clone(), name, layout.clone()));
                     let kind = PartKind::Actuator(actuator);
-                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind });
+                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind, has_ports });
                 }
-                Ok(Built::Controller(model)) => controllers.push(ControllerModel {
-                    name: child.name.clone(),
-                    class: name,
-                    state: model.state(),
-                    model,
-                }),
+                Ok(Built::Controller(model)) => {
+                    controllers.push(controller_model(child, name, ControllerKind::Columns(model)));
+                }
+                Ok(Built::Program(program)) => {
+                    controllers.push(controller_model(child, name, ControllerKind::Program(program)));
+                }
+                Ok(Built::Outside(outside)) => {
+                    controllers.push(controller_model(child, name, ControllerKind::Outside(outside)));
+                }
             }
         }
-        let registers = self.registers(&registers, &layouts, path);
+        let registers = self.registers(&registers, &layouts, &ports, path);
         (parts, controllers, registers)
     }
 
@@ -334,16 +341,22 @@ impl Compiler<'_> {
         &mut self,
         nodes: &[&Node],
         layouts: &[(String, &'static str, Layout)],
+        ports: &[Vec<PortChannel>],
         path: &str,
-    ) -> RegisterMap {
+    ) -> Arc<RegisterMap> {
         let mut completed = Vec::new();
         for node in nodes {
             completed.push((*node, self.params(Some(node), "register", path)));
         }
-        registers::compile(&completed, layouts).unwrap_or_else(|problems| {
+        let parts: Vec<registers::PartEntry<'_>> = layouts
+            .iter()
+            .zip(ports)
+            .map(|((name, _, layout), ports)| registers::PartEntry { name, layout, ports })
+            .collect();
+        Arc::new(registers::compile(&completed, &parts).unwrap_or_else(|problems| {
             self.problems.0.extend(problems.into_iter().map(|d| d.on(path)));
             RegisterMap::default()
-        })
+        }))
     }
 
     /// Gives out slots and puts everything together.
@@ -567,6 +580,10 @@ impl Compiler<'_> {
             });
         }
     }
+}
+
+fn controller_model(node: &Node, class: &'static str, model: ControllerKind) -> ControllerModel {
+    ControllerModel { name: node.name.clone(), class, state: model.state(), model }
 }
 
 fn outside(model: &Model, slot: usize, pose: Pose2) -> Option<Diagnostic> {

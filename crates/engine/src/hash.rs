@@ -1,5 +1,6 @@
 //! The step hash (bodies, channels, queue, accounts) and the full hash (also private memories).
 
+use crate::minds::Minds;
 use crate::model::{Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::state::State;
@@ -15,6 +16,7 @@ const CONTROLLER: u64 = 5;
 const CLOCK: u64 = 6;
 const TOUCH: u64 = 7;
 const VERDICT: u64 = 8;
+const ENDED: u64 = 9;
 
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
@@ -42,8 +44,8 @@ pub(crate) fn step_hash_on(model: &Model, state: &State, pool: &Pool) -> u64 {
 
 /// Hash of everything: the step hash, and the memories of controllers.
 #[must_use]
-pub fn full_hash(model: &Model, state: &State) -> u64 {
-    let mut sum = step_hash(model, state);
+pub fn full_hash(model: &Model, state: &State, minds: &Minds) -> u64 {
+    let mut sum = step_hash(model, state).wrapping_add(minds.hash(model));
     for (ty, columns) in model.types.iter().zip(&state.types) {
         for (c, column) in columns.controllers.iter().enumerate() {
             sum = sum.wrapping_add(column_hash(
@@ -122,6 +124,9 @@ fn clock(model: &Model, state: &State) -> u64 {
         let kind = f64::from(t.kind as u8);
         let pair = Uid(model.uids[t.slot as usize].0.rotate_left(17) ^ t.other.0);
         h = h.wrapping_add(item_hash(pair, TOUCH, &[kind, t.point.x, t.point.y, t.impulse]));
+    }
+    if state.ended {
+        h = h.wrapping_add(mix64(ENDED));
     }
     h.wrapping_add(state.queue.hash())
 }

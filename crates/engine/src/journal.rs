@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Ratio, Uid};
-use swarmyard_part_api::Detail;
+use swarmyard_part_api::{Detail, Thought};
 
 /// One thing that came from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,41 @@ pub enum InputKind {
     Halt(Uid, bool),
     /// Goes on without a robot's commands this once, although its controller waits for them.
     Skip(Uid),
+    /// What a controller outside decided.
+    Thought {
+        /// The robot.
+        robot: Uid,
+        /// Number of the controller.
+        controller: u32,
+        /// What it poked, in order.
+        pokes: Vec<Poke>,
+        /// What else came of it.
+        thought: Thought,
+        /// Processor time it took, as measured.
+        think_ns: u64,
+    },
+    /// Something is written to a robot's registers from outside.
+    Poke(Uid, Poke),
+    /// A controller of a type goes on with another program.
+    Code {
+        /// Number of the type.
+        ty: u32,
+        /// Number of the controller.
+        controller: u32,
+        /// Hash of the code.
+        code: u64,
+    },
+}
+
+/// One write to a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Poke {
+    /// The address.
+    pub address: u32,
+    /// Bytes: 1, 2 or 4.
+    pub bytes: u8,
+    /// The value; its low bytes count.
+    pub value: u32,
 }
 
 /// One journal entry: what came, and at which stop.

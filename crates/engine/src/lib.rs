@@ -11,11 +11,11 @@ mod compile;
 mod groups;
 mod hash;
 mod journal;
+mod minds;
 mod model;
 mod parallel;
 mod queue;
 mod referee;
-mod registers;
 mod resolve;
 mod sense;
 mod snapshot;
@@ -26,16 +26,17 @@ mod think;
 pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
-pub use journal::{Input, InputKind, Journal};
+pub use journal::{Input, InputKind, Journal, Poke};
+pub use minds::Minds;
 pub use model::{
-    BodyModel, ContactRule, ControllerModel, Model, PartKind, PartModel, RecordSettings, RunSettings,
-    TypeModel,
+    BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
+    RunSettings, TypeModel,
 };
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
 pub use referee::{Assertion, Holds};
-pub use registers::{BadAccess, Register, RegisterMap};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};
 pub use swarmyard_part_api::{Beacon, Track};
+pub use think::registers_now;

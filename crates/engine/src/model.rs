@@ -1,12 +1,13 @@
 //! The compiled scenario: everything that does not change while a run goes on.
 
 use crate::referee::Assertion;
-use crate::registers::RegisterMap;
 use std::ops::Range;
+use std::sync::Arc;
 use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
-    Actuator, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Sensor, Track, TrackIndex,
+    Actuator, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Outside, Program,
+    RegisterMap, Rules, Sensor, Track, TrackIndex,
 };
 
 /// What happens when two bodies touch.
@@ -68,6 +69,8 @@ pub struct PartModel {
     pub layout: Layout,
     /// Its model.
     pub kind: PartKind,
+    /// Whether controllers reach its state through ports.
+    pub has_ports: bool,
 }
 
 /// The model of a part.
@@ -87,7 +90,48 @@ pub struct ControllerModel {
     /// Initial private state.
     pub state: Vec<f64>,
     /// Its model.
-    pub model: Box<dyn Controller>,
+    pub model: ControllerKind,
+}
+
+/// The model of a controller.
+pub enum ControllerKind {
+    /// Works on columns of many robots.
+    Columns(Box<dyn Controller>),
+    /// A program with a running copy per robot.
+    Program(Arc<dyn Program>),
+    /// Decides outside; its decisions come through the journal.
+    Outside(Box<dyn Outside>),
+}
+
+impl ControllerKind {
+    /// Initial private state of one robot.
+    #[must_use]
+    pub fn state(&self) -> Vec<f64> {
+        match self {
+            ControllerKind::Columns(model) => model.state(),
+            ControllerKind::Program(_) | ControllerKind::Outside(_) => crate::minds::ROW.to_vec(),
+        }
+    }
+
+    /// Whether the loop must wait for something from outside.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        match self {
+            ControllerKind::Columns(model) => model.waits(),
+            ControllerKind::Program(_) => false,
+            ControllerKind::Outside(_) => true,
+        }
+    }
+
+    /// How it is treated, when it is a program.
+    #[must_use]
+    pub fn rules(&self) -> Option<Rules> {
+        match self {
+            ControllerKind::Columns(_) => None,
+            ControllerKind::Program(program) => Some(program.rules()),
+            ControllerKind::Outside(outside) => Some(outside.rules()),
+        }
+    }
 }
 
 /// All robots (or moving obstacles) of one kind: same outline, same parts, neighbouring slots.
@@ -109,7 +153,7 @@ pub struct TypeModel {
     /// The part that moves the body; without one it is passive.
     pub mover: Option<usize>,
     /// Channels as memory-mapped registers.
-    pub registers: RegisterMap,
+    pub registers: Arc<RegisterMap>,
 }
 
 /// What the recording holds.

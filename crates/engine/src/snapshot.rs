@@ -1,5 +1,6 @@
 //! The state as bytes, for this build only.
 
+use crate::minds::{CrewImage, Minds};
 use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
@@ -15,6 +16,8 @@ pub enum SnapshotError {
     OtherBuild(String),
     /// It belongs to another scenario.
     OtherScenario,
+    /// The memory of a controller cannot be brought back; says why.
+    Memory(String),
 }
 
 impl std::fmt::Display for SnapshotError {
@@ -28,6 +31,7 @@ impl std::fmt::Display for SnapshotError {
                     build_id()
                 )
             }
+            SnapshotError::Memory(why) => write!(f, "a controller's memory cannot be brought back: {why}"),
             SnapshotError::OtherScenario => write!(f, "the snapshot belongs to another scenario"),
         }
     }
@@ -53,9 +57,9 @@ fn shape(model: &Model) -> u64 {
     bytes_hash(&bytes)
 }
 
-/// The state as bytes.
+/// The state and the memories of all running programs as bytes.
 #[must_use]
-pub fn snapshot(model: &Model, state: &State) -> Vec<u8> {
+pub fn snapshot(model: &Model, state: &State, minds: &Minds) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     let id = build_id();
     bytes.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
@@ -63,17 +67,17 @@ pub fn snapshot(model: &Model, state: &State) -> Vec<u8> {
     bytes.extend_from_slice(&shape(model).to_le_bytes());
     let start = bytes.len();
     // Plain data into a growing buffer cannot fail.
-    bytes = postcard::to_extend(state, bytes).unwrap_or_default();
+    bytes = postcard::to_extend(&(state, minds.images()), bytes).unwrap_or_default();
     let check = bytes_hash(&bytes[start.min(bytes.len())..]);
     bytes.extend_from_slice(&check.to_le_bytes());
     bytes
 }
 
-/// The state from bytes.
+/// The state and the running programs from bytes. Those in use stay as they are.
 ///
 /// # Errors
 /// Says why the bytes cannot be used.
-pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, SnapshotError> {
+pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Minds), SnapshotError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(SnapshotError::NotASnapshot)?;
     let (&len, rest) = rest.split_first().ok_or(SnapshotError::NotASnapshot)?;
     let (id, rest) = rest.split_at_checked(len as usize).ok_or(SnapshotError::NotASnapshot)?;
@@ -89,6 +93,11 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, SnapshotError> {
     if check != bytes_hash(body).to_le_bytes() {
         return Err(SnapshotError::NotASnapshot);
     }
-    let state: State = postcard::from_bytes(body).map_err(|_| SnapshotError::NotASnapshot)?;
-    if state.fits(model) { Ok(state) } else { Err(SnapshotError::OtherScenario) }
+    let (state, images): (State, Vec<Vec<CrewImage>>) =
+        postcard::from_bytes(body).map_err(|_| SnapshotError::NotASnapshot)?;
+    if !state.fits(model) {
+        return Err(SnapshotError::OtherScenario);
+    }
+    let minds = minds.with_images(model, images).map_err(SnapshotError::Memory)?;
+    Ok((state, minds))
 }

@@ -83,6 +83,8 @@ pub struct State {
     pub accounts: Accounts,
     /// Assertions, by number.
     pub verdicts: Vec<Verdict>,
+    /// Whether the failure of a controller has ended the run.
+    pub ended: bool,
 }
 
 impl State {
@@ -123,6 +125,7 @@ impl State {
             queue: EventQueue::default(),
             accounts: Accounts::default(),
             verdicts: vec![Verdict::default(); model.asserts.len()],
+            ended: false,
         }
     }
 

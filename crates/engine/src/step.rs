@@ -9,7 +9,8 @@
 use crate::act::{Intents, act};
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
-use crate::journal::{InputKind, Journal};
+use crate::journal::{InputKind, Journal, Poke};
+use crate::minds::Minds;
 use crate::model::Model;
 use crate::parallel::Pool;
 use crate::queue::Event;
@@ -18,22 +19,40 @@ use crate::sense::sense;
 use crate::state::{State, TypeColumns};
 use crate::think::think;
 use swarmyard_base::{Period, Rot2, Time, Uid};
-use swarmyard_part_api::{Bodies, BodyGrid, Detail};
+use swarmyard_part_api::{Access, Bodies, BodyGrid, Detail, Failure, Policy, Thought};
 
 /// Advances the run by one step, or says which robots it waits for.
 ///
 /// When it waits, nothing has changed: ask again after their commands (or a decision to skip them)
 /// have entered the journal.
-pub fn step(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Scratch, pool: &Pool) -> Step {
-    pool.within(|| stretch(model, state, journal, scratch, pool))
+pub fn step(
+    model: &Model,
+    state: &mut State,
+    minds: &mut Minds,
+    journal: &Journal,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Step {
+    pool.within(|| stretch(model, state, minds, journal, scratch, pool))
 }
 
-fn stretch(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Scratch, pool: &Pool) -> Step {
+fn stretch(
+    model: &Model,
+    state: &mut State,
+    minds: &mut Minds,
+    journal: &Journal,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Step {
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
-    scratch.look(model, state);
-    sense(model, state, &inputs, scratch, pool);
-    if let Some(waiting) = think(model, state, &inputs, scratch, pool) {
+    // Asked again after it waited, it has looked already.
+    if scratch.sensed != Some((state.stops, inputs.detail)) {
+        scratch.look(model, state);
+        sense(model, state, &inputs, scratch, pool);
+        scratch.sensed = Some((state.stops, inputs.detail));
+    }
+    if let Some(waiting) = think(model, state, minds, &inputs, scratch, pool) {
         return Step::Blocked(waiting);
     }
     act(model, state, &inputs, scratch, pool);
@@ -79,6 +98,49 @@ pub enum RunEvent {
     ImpactLimit(Uid),
     /// An assertion that must always hold does not, for the first time. The number is its place.
     AssertFailed(usize),
+    /// A controller printed a line.
+    Said {
+        /// Its robot.
+        robot: Uid,
+        /// Its number.
+        controller: u32,
+        /// The line.
+        text: String,
+    },
+    /// A controller used a register as it cannot be used; each site is reported once.
+    BadAccess {
+        /// Its robot.
+        robot: Uid,
+        /// Its number.
+        controller: u32,
+        /// The access.
+        access: Access,
+    },
+    /// Two controllers of a robot wrote different values to one command in the same quantum: the
+    /// later one's holds. Reported once per command.
+    Quarrel {
+        /// Their robot.
+        robot: Uid,
+        /// Number of the later controller.
+        controller: u32,
+        /// The part.
+        part: u32,
+        /// Place in its command row.
+        place: u32,
+    },
+    /// A controller failed.
+    Failed {
+        /// Its robot.
+        robot: Uid,
+        /// Its number.
+        controller: u32,
+        /// What went wrong.
+        failure: Failure,
+        /// What follows.
+        then: Policy,
+        /// What it printed last, oldest first.
+        lines: Vec<String>,
+    },
 }
 
 /// What entered at this stop, resolved against the model.
@@ -90,7 +152,20 @@ pub(crate) struct Admitted {
     pub(crate) commands: Vec<(usize, usize, usize, Vec<f64>)>,
     pub(crate) halts: Vec<(usize, bool)>,
     pub(crate) skipped: Vec<usize>,
+    pub(crate) thoughts: Vec<Told>,
+    pub(crate) pokes: Vec<(usize, Poke)>,
+    /// (type, controller, code)
+    pub(crate) codes: Vec<(usize, usize, u64)>,
     pub(crate) count: u64,
+}
+
+/// What a controller outside decided.
+pub(crate) struct Told {
+    pub(crate) slot: usize,
+    pub(crate) controller: usize,
+    pub(crate) pokes: Vec<Poke>,
+    pub(crate) thought: Thought,
+    pub(crate) think_ns: u64,
 }
 
 impl Admitted {
@@ -112,6 +187,9 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
         commands: Vec::new(),
         halts: Vec::new(),
         skipped: Vec::new(),
+        thoughts: Vec::new(),
+        pokes: Vec::new(),
+        codes: Vec::new(),
         count: 0,
     };
     for (key, event) in state.queue.due(state.now) {
@@ -135,6 +213,19 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
             InputKind::Detail(detail) => admitted.detail = *detail,
             InputKind::Halt(robot, halt) => admitted.halts.extend(model.slot_of(*robot).map(|s| (s, *halt))),
             InputKind::Skip(robot) => admitted.skipped.extend(model.slot_of(*robot)),
+            InputKind::Thought { robot, controller, pokes, thought, think_ns } => {
+                admitted.thoughts.extend(model.slot_of(*robot).map(|slot| Told {
+                    slot,
+                    controller: *controller as usize,
+                    pokes: pokes.clone(),
+                    thought: thought.clone(),
+                    think_ns: *think_ns,
+                }));
+            }
+            InputKind::Poke(robot, poke) => admitted.pokes.extend(model.slot_of(*robot).map(|s| (s, *poke))),
+            InputKind::Code { ty, controller, code } => {
+                admitted.codes.push((*ty as usize, *controller as usize, *code));
+            }
         }
     }
     admitted
@@ -166,6 +257,10 @@ pub struct Scratch {
     pub(crate) outcome: Outcome,
     /// How contact groups are formed.
     pub(crate) grouping: Grouping,
+    /// Commands that take effect after a think time: (when, robot, controller, part, place, value).
+    pub(crate) later: Vec<(Time, Uid, u32, u32, u32, f64)>,
+    /// The stop, and the level of detail, that the readings in `next` belong to.
+    sensed: Option<(u64, Detail)>,
 }
 
 impl Scratch {
@@ -178,6 +273,7 @@ impl Scratch {
     /// Forgets what belongs to another state: call after the state was replaced.
     pub fn forget(&mut self) {
         self.rot_of = None;
+        self.sensed = None;
     }
 
     /// Prepares for a step from the committed state.
@@ -192,6 +288,7 @@ impl Scratch {
         }
         self.grid.rebuild(&state.pose, |slot| model.outline(slot).reach());
         self.events.clear();
+        self.later.clear();
     }
 
     /// Says that `rot` now belongs to the newly committed stop.

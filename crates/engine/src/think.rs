@@ -1,49 +1,170 @@
 //! Controllers decide; commands from outside are laid over their decisions.
 
-use crate::model::{Model, PartKind, TypeModel};
+use crate::minds::{self, Minds};
+use crate::model::{ControllerKind, Model, PartKind, PartModel, TypeModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::sense::{chunks_mut, rows_of};
-use crate::state::{State, TypeColumns};
+use crate::state::{PartColumns, State, TypeColumns};
 use crate::step::{Admitted, RunEvent, Scratch};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use swarmyard_base::Uid;
-use swarmyard_part_api::{Channels, Column, ColumnMut, Controller, ThinkRows, ThinkView};
+use swarmyard_part_api::{Channels, Column, ColumnMut, Controller, RegisterFile, ThinkRows, ThinkView};
 
 /// Fills `scratch.next` with commands; or says whose commands are missing, having changed nothing
 /// that counts.
 pub(crate) fn think(
     model: &Model,
     state: &State,
+    minds: &mut Minds,
     inputs: &Admitted,
     scratch: &mut Scratch,
     pool: &Pool,
 ) -> Option<Vec<Uid>> {
-    let waiting = missing(model, inputs);
+    let waiting = missing(model, state, inputs);
     if !waiting.is_empty() {
         return Some(waiting);
     }
+    for &(ty, controller, code) in &inputs.codes {
+        minds.switch(ty, controller, code);
+    }
     let view = ThinkView { now: state.now, quantum_s: inputs.quantum_s(), seed: model.run.seed };
-    for ((ty, committed), next) in model.types.iter().zip(&state.types).zip(&mut scratch.next) {
-        for (p, part) in next.parts.iter_mut().enumerate() {
-            part.commands.copy_from_slice(&committed.parts[p].commands);
-        }
+    for (t, (ty, committed)) in model.types.iter().zip(&state.types).enumerate() {
+        prepare(state, ty, committed, &mut scratch.next[t]);
         for (c, controller) in ty.controllers.iter().enumerate() {
-            next.controllers[c].copy_from_slice(&committed.controllers[c]);
-            decide(model, state, ty, c, controller.model.as_ref(), committed, next, &view, pool);
+            scratch.next[t].controllers[c].copy_from_slice(&committed.controllers[c]);
+            if let ControllerKind::Columns(controller) = &controller.model {
+                let next = &mut scratch.next[t];
+                decide(model, state, ty, c, controller.as_ref(), committed, next, &view, pool);
+            } else {
+                wake(inputs, (t, c), &mut scratch.next[t].controllers[c]);
+                minds::decide(model, state, inputs, minds, (t, c), scratch, pool);
+            }
         }
     }
     overlay(model, inputs, scratch);
+    poke(model, state, inputs, scratch);
     check_finite(model, state, inputs, scratch);
     None
 }
 
+/// Commands stay as they were until somebody says otherwise. A part with ports keeps its state at
+/// hand, whether it is due or not.
+fn prepare(state: &State, ty: &TypeModel, committed: &TypeColumns, next: &mut TypeColumns) {
+    for ((part, old), new) in ty.parts.iter().zip(&committed.parts).zip(&mut next.parts) {
+        new.commands.copy_from_slice(&old.commands);
+        let sensed = matches!(part.kind, PartKind::Sensor(..)) && state.is_due(&part.kind);
+        if part.has_ports && !sensed {
+            new.readings.copy_from_slice(&old.readings);
+            new.state.copy_from_slice(&old.state);
+        }
+    }
+}
+
+/// New code runs again, whatever became of the old.
+fn wake(inputs: &Admitted, controller: (usize, usize), rows: &mut [f64]) {
+    if inputs.codes.iter().any(|&(t, c, _)| (t, c) == controller) {
+        for row in rows.chunks_exact_mut(minds::ROW.len()) {
+            row.copy_from_slice(&minds::ROW);
+        }
+    }
+}
+
+/// The readings controllers see, by part: fresh ones of sensors that were due, else the last ones.
+pub(crate) fn fresh_readings<'a>(
+    state: &State,
+    ty: &TypeModel,
+    committed: &'a TypeColumns,
+    next: &'a TypeColumns,
+) -> Vec<&'a [f64]> {
+    let parts = ty.parts.iter().zip(&next.parts).zip(&committed.parts);
+    let fresh = |part: &PartModel| matches!(part.kind, PartKind::Sensor(..)) && state.is_due(&part.kind);
+    parts.map(|((part, new), old)| if fresh(part) { &new.readings[..] } else { &old.readings[..] }).collect()
+}
+
+/// What is written to registers from outside comes last.
+fn poke(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch) {
+    for (slot, poke) in &inputs.pokes {
+        let t = model.type_of[*slot] as usize;
+        let ty = &model.types[t];
+        let row = slot - ty.slots.start;
+        let next = &mut scratch.next[t];
+        let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
+        let readings = fresh_readings(state, ty, &state.types[t], next);
+        latch(ty, row, &readings, &next.parts, &mut registers);
+        if [1, 2, 4].contains(&poke.bytes) {
+            registers.poke(poke.address, u32::from(poke.bytes), poke.value);
+        }
+        for (part, place, value) in registers.commands() {
+            next.parts[part].commands[row * ty.parts[part].layout.command_width() + place] = value;
+        }
+        for (part, private) in registers.ports() {
+            let width = private.len();
+            next.parts[*part].state[row * width..(row + 1) * width].copy_from_slice(private);
+        }
+    }
+}
+
+/// A robot's registers as the committed state has them.
+#[must_use]
+pub fn registers_now(model: &Model, state: &State, slot: usize) -> RegisterFile {
+    let t = model.type_of[slot] as usize;
+    let (ty, parts) = (&model.types[t], &state.types[t].parts);
+    let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
+    let readings: Vec<&[f64]> = parts.iter().map(|p| &p.readings[..]).collect();
+    latch(ty, slot - ty.slots.start, &readings, parts, &mut registers);
+    registers
+}
+
+/// Latches a robot's registers: readings as given, commands and states of ports from `parts`.
+pub(crate) fn latch(
+    ty: &TypeModel,
+    row: usize,
+    readings: &[&[f64]],
+    parts: &[PartColumns],
+    registers: &mut RegisterFile,
+) {
+    registers.latch(|part, place, command| {
+        let layout = &ty.parts[part].layout;
+        if command {
+            parts[part].commands[row * layout.command_width() + place]
+        } else {
+            readings[part][row * layout.reading_width() + place]
+        }
+    });
+    registers.bring_ports(|part| {
+        let width = ty.parts[part].layout.state.len();
+        &parts[part].state[row * width..(row + 1) * width]
+    });
+}
+
 /// Robots whose controller waits for the outside and has got nothing at this stop.
-fn missing(model: &Model, inputs: &Admitted) -> Vec<Uid> {
-    let told: BTreeSet<usize> =
-        inputs.commands.iter().map(|c| c.0).chain(inputs.skipped.iter().copied()).collect();
-    let waits = model.types.iter().filter(|t| t.controllers.iter().any(|c| c.model.waits()));
-    let slots = waits.flat_map(|t| t.slots.clone()).filter(|slot| !told.contains(slot));
-    slots.map(|slot| model.uids[slot]).collect()
+fn missing(model: &Model, state: &State, inputs: &Admitted) -> Vec<Uid> {
+    let skipped: BTreeSet<usize> = inputs.skipped.iter().copied().collect();
+    let mut waiting = Vec::new();
+    for (ty, columns) in model.types.iter().zip(&state.types) {
+        for (c, controller) in ty.controllers.iter().enumerate().filter(|(_, c)| c.model.waits()) {
+            let told: BTreeSet<usize> = match controller.model {
+                ControllerKind::Outside(_) => {
+                    inputs.thoughts.iter().filter(|t| t.controller == c).map(|t| t.slot).collect()
+                }
+                _ => inputs.commands.iter().map(|c| c.0).collect(),
+            };
+            let asked = |slot: &usize| match controller.model {
+                ControllerKind::Outside(_) => {
+                    let row = (slot - ty.slots.start) * minds::ROW.len();
+                    let own = &columns.controllers[c][row..row + minds::ROW.len()];
+                    minds::is_asked(own, state.now) && !is_halted(state, inputs, *slot)
+                }
+                _ => true,
+            };
+            let open = |slot: &usize| !told.contains(slot) && !skipped.contains(slot) && asked(slot);
+            waiting.extend(ty.slots.clone().filter(open));
+        }
+    }
+    waiting.sort_unstable();
+    waiting.dedup();
+    waiting.into_iter().map(|slot| model.uids[slot]).collect()
 }
 
 #[expect(

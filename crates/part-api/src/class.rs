@@ -1,11 +1,17 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
-use crate::{ActRows, Bodies, Channel, Detail, Mark, Outline, SenseRows, Sheet, ThinkRows, World};
+use crate::{
+    ActRows, Bodies, Channel, Detail, Mark, Outline, Outside, PortChannel, Program, SenseRows, Sheet,
+    ThinkRows, World,
+};
+use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Time};
 use swarmyard_scene::Params;
 
 /// Builds a model from parameters that were checked against the sheet.
-pub type Build = fn(&Params, &TypeLayout<'_>) -> Result<Built, Diagnostic>;
+///
+/// A plain function for most; one that closes over what it needs for classes that read files.
+pub type Build = Box<dyn Fn(&Params, &TypeLayout<'_>) -> Result<Built, Diagnostic> + Send + Sync>;
 
 /// A class as it is registered.
 pub struct Class {
@@ -13,6 +19,16 @@ pub struct Class {
     pub sheet: Sheet,
     /// How to make one; `None` for the scenario's own structure.
     pub build: Option<Build>,
+}
+
+impl Class {
+    /// A class that is built by a function.
+    pub fn new(
+        sheet: Sheet,
+        build: impl Fn(&Params, &TypeLayout<'_>) -> Result<Built, Diagnostic> + Send + Sync + 'static,
+    ) -> Class {
+        Class { sheet, build: Some(Box::new(build)) }
+    }
 }
 
 /// A built part or controller.
@@ -23,6 +39,10 @@ pub enum Built {
     Actuator(Box<dyn Actuator>),
     /// Decides.
     Controller(Box<dyn Controller>),
+    /// Decides, with a memory of its own for each robot.
+    Program(Arc<dyn Program>),
+    /// Decides outside of this program; its decisions come through the input journal.
+    Outside(Box<dyn Outside>),
 }
 
 /// What a part keeps per robot, in numbers: its channels and its own state.
@@ -127,6 +147,11 @@ pub trait Sensor: Send + Sync {
     /// Fills in the readings of a chunk of robots from the committed world.
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>);
 
+    /// Ports that work on its private state.
+    fn ports(&self) -> Vec<PortChannel> {
+        Vec::new()
+    }
+
     /// What a display draws for one robot's readings. `outline` is the body's.
     fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
         Vec::new()
@@ -153,6 +178,11 @@ pub struct ActView<'a> {
 pub trait Actuator: Send + Sync {
     /// Channels and private state.
     fn layout(&self) -> Layout;
+
+    /// Ports that work on its private state.
+    fn ports(&self) -> Vec<PortChannel> {
+        Vec::new()
+    }
 
     /// Turns the commands of a chunk of robots into motion segments.
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>);

@@ -16,7 +16,7 @@ const MAX_RAYS: i64 = 720;
 /// The class.
 #[must_use]
 pub(crate) fn class() -> Class {
-    Class { sheet: sheet(), build: Some(build) }
+    Class::new(sheet(), build)
 }
 
 fn sheet() -> Sheet {

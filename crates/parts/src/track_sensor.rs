@@ -19,7 +19,7 @@ use swarmyard_scene::{Params, Value};
 /// The class.
 #[must_use]
 pub(crate) fn class() -> Class {
-    Class { sheet: sheet(), build: Some(build) }
+    Class::new(sheet(), build)
 }
 
 fn sheet() -> Sheet {

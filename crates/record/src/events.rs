@@ -51,6 +51,93 @@ pub enum Event {
         /// Its condition.
         condition: String,
     },
+    /// A controller printed a line.
+    Said {
+        /// Its robot.
+        robot: String,
+        /// The line.
+        text: String,
+    },
+    /// A controller used a register as it cannot be used; each site once.
+    BadRegister {
+        /// Its robot.
+        robot: String,
+        /// What was wrong.
+        what: String,
+    },
+    /// Two controllers of a robot wrote different values to one command; reported once.
+    Quarrel {
+        /// Their robot.
+        robot: String,
+        /// The command, as PART.CHANNEL.
+        command: String,
+    },
+    /// A controller failed.
+    Failed {
+        /// Its robot.
+        robot: String,
+        /// Name of the controller.
+        controller: String,
+        /// What went wrong.
+        what: String,
+        /// What followed: `hold`, `halt`, `restart` or `end`.
+        then: String,
+        /// What it printed last.
+        lines: Vec<String>,
+    },
+}
+
+impl Event {
+    /// An event that concerns a controller, in words; none for the others.
+    #[must_use]
+    pub fn of_controller(model: &Model, event: &RunEvent) -> Option<Event> {
+        let name = |robot: Uid| path(model, robot, "robot");
+        match event {
+            RunEvent::Said { robot, text, .. } => {
+                Some(Event::Said { robot: name(*robot), text: text.clone() })
+            }
+            RunEvent::BadAccess { robot, access: a, .. } => {
+                let verb = if a.write { "poke" } else { "peek" };
+                let what = format!("{verb}{} at {:#x}, which {}", 8 * a.bytes, a.address, a.why.words());
+                Some(Event::BadRegister { robot: name(*robot), what })
+            }
+            RunEvent::Quarrel { robot, part, place, .. } => {
+                let command = command_name(model, *robot, *part as usize, *place as usize);
+                Some(Event::Quarrel { robot: name(*robot), command })
+            }
+            RunEvent::Failed { robot, controller, failure, then, lines } => {
+                let ty = model.slot_of(*robot).map(|slot| &model.types[model.type_of[slot] as usize]);
+                let named = ty.and_then(|ty| ty.controllers.get(*controller as usize));
+                let words = failure.cause.words();
+                let what = match failure.message.as_str() {
+                    "" => words.to_owned(),
+                    why => format!("{words}: {why}"),
+                };
+                Some(Event::Failed {
+                    robot: name(*robot),
+                    controller: named.map_or_else(String::new, |c| c.name.clone()),
+                    what,
+                    then: then.word().to_owned(),
+                    lines: lines.clone(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A place of a command row in words.
+fn command_name(model: &Model, robot: Uid, part: usize, place: usize) -> String {
+    let ty = model.slot_of(robot).map(|slot| &model.types[model.type_of[slot] as usize]);
+    let Some(part) = ty.and_then(|ty| ty.parts.get(part)) else { return String::new() };
+    let mut before = 0;
+    for channel in part.layout.channels.iter().filter(|c| c.command) {
+        if place < before + channel.len {
+            return format!("{}.{}", part.name, channel.name);
+        }
+        before += channel.len;
+    }
+    part.name.clone()
 }
 
 /// A contact of two things.
@@ -98,6 +185,10 @@ impl EventLog {
                 RunEvent::ImpactLimit(body) => {
                     out.push(Event::ImpactLimit { body: path(model, *body, "body") })
                 }
+                RunEvent::Said { .. }
+                | RunEvent::BadAccess { .. }
+                | RunEvent::Quarrel { .. }
+                | RunEvent::Failed { .. } => out.extend(Event::of_controller(model, event)),
                 RunEvent::AssertFailed(k) => out.extend(
                     model
                         .asserts

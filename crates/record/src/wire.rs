@@ -157,6 +157,9 @@ fn kind_word(kind: &InputKind) -> &'static str {
         InputKind::Detail(_) => "detail",
         InputKind::Halt(..) => "halt",
         InputKind::Skip(_) => "skip",
+        InputKind::Thought { .. } => "thought",
+        InputKind::Poke(..) => "poke",
+        InputKind::Code { .. } => "code",
     }
 }
 

@@ -42,7 +42,7 @@ impl Sensor for Compass {
 
 fn main() -> Result<(), swarmyard::Error> {
     let mut registry = standard_registry();
-    registry.add(Class { sheet: sheet(), build: Some(|_, _| Ok(Built::Sensor(Box::new(Compass)))) });
+    registry.add(Class::new(sheet(), |_, _| Ok(Built::Sensor(Box::new(Compass)))));
     println!("{}", swarmyard::formats::describe(&sheet()));
     let world = swarmyard::formats::example_scenario(&sheet());
     let mut sim = Sim::read("example", &world, &NoFiles, &registry, &Options::default())?;

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    BadAccess, Compiled, Frame, Grouping, InputKind, Journal, Model, PartKind, Pool, Scratch, SnapshotError,
-    State, Step, compile, full_hash, restore, snapshot, step, step_hash,
+    Compiled, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Poke, Pool, Scratch,
+    SnapshotError, State, Step, compile, full_hash, restore, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
-use swarmyard_part_api::{Detail, Mark, Registry};
+use swarmyard_part_api::{BadAccess, Detail, Mark, RegisterFile, Registry};
 use swarmyard_scene::Scene;
 
 /// How a world is loaded.
@@ -73,6 +73,7 @@ impl Loader for Folder<'_> {
 pub struct Sim {
     model: Arc<Model>,
     state: State,
+    minds: Minds,
     journal: Journal,
     scratch: Scratch,
     pool: Pool,
@@ -136,6 +137,7 @@ impl Sim {
             compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
         let threads = if options.threads == 0 { threads_for(model.robots()) } else { options.threads };
         Ok(Sim {
+            minds: Minds::new(&model),
             model: Arc::new(model),
             state,
             journal: Journal::default(),
@@ -151,7 +153,8 @@ impl Sim {
     /// # Errors
     /// When it waits for the commands of robots; nothing has changed then.
     pub fn step(&mut self) -> Result<Frame, Error> {
-        match step(&self.model, &mut self.state, &self.journal, &mut self.scratch, &self.pool) {
+        let Sim { model, state, minds, journal, scratch, pool, .. } = self;
+        match step(model, state, minds, journal, scratch, pool) {
             Step::Done(frame) => Ok(frame),
             Step::Blocked(robots) => {
                 let path = |uid: &Uid| self.model.path_of(*uid).unwrap_or("?").to_owned();
@@ -172,10 +175,10 @@ impl Sim {
         Ok(())
     }
 
-    /// Whether the scenario's duration has passed.
+    /// Whether the scenario's duration has passed, or the failure of a controller has ended the run.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.state.now >= self.model.run.duration
+        self.state.ended || self.state.now >= self.model.run.duration
     }
 
     /// What is fixed.
@@ -299,14 +302,13 @@ impl Sim {
     /// # Errors
     /// When there is no such robot, or the width is none of these.
     pub fn peek(&self, robot: &str, address: u32, bytes: u32) -> Result<(u32, Option<BadAccess>), Error> {
-        let (slot, t) = self.registers(robot, bytes)?;
-        Ok(self.model.types[t]
-            .registers
-            .peek(address, bytes, |p, k, command| self.number(slot, t, p, k, command)))
+        let mut registers = self.registers(robot, bytes)?.1;
+        let value = registers.peek(address, bytes);
+        Ok((value, registers.bad().first().map(|access| access.why)))
     }
 
-    /// Writes 1, 2 or 4 bytes of a robot's registers, little-endian, from the next step on; the
-    /// commands behind them enter the journal. What cannot be written is left alone and said.
+    /// Writes 1, 2 or 4 bytes of a robot's registers, little-endian, from the next step on; it enters
+    /// the journal. What cannot be written is left alone and said.
     ///
     /// # Errors
     /// When there is no such robot, or the width is none of these.
@@ -317,15 +319,11 @@ impl Sim {
         bytes: u32,
         value: u32,
     ) -> Result<Option<BadAccess>, Error> {
-        let (slot, t) = self.registers(robot, bytes)?;
-        let map = &self.model.types[t].registers;
-        let (changed, bad) =
-            map.poke(address, bytes, value, |p, k, command| self.number(slot, t, p, k, command));
-        for (part, place, value) in changed {
-            let (part, first) = (part as u32, place as u32);
-            let kind = InputKind::Command { robot: self.model.uids[slot], part, first, values: vec![value] };
-            self.journal.push(self.state.stops, kind);
-        }
+        let (slot, mut registers) = self.registers(robot, bytes)?;
+        registers.poke(address, bytes, value);
+        let bad = registers.bad().first().map(|access| access.why);
+        let poke = Poke { address, bytes: bytes as u8, value };
+        self.journal.push(self.state.stops, InputKind::Poke(self.model.uids[slot], poke));
         Ok(bad)
     }
 
@@ -368,13 +366,13 @@ impl Sim {
     /// Hash of everything, memories of controllers included.
     #[must_use]
     pub fn full_hash(&self) -> u64 {
-        full_hash(&self.model, &self.state)
+        full_hash(&self.model, &self.state, &self.minds)
     }
 
     /// The state as bytes, for this build and scenario.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
-        snapshot(&self.model, &self.state)
+        snapshot(&self.model, &self.state, &self.minds)
     }
 
     /// Goes back (or ahead) to a snapshot. Inputs after it are forgotten: the run takes a new branch.
@@ -382,38 +380,27 @@ impl Sim {
     /// # Errors
     /// When the bytes are not a snapshot of this scenario by this build.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.state = restore(&self.model, bytes).map_err(Error::Snapshot)?;
+        (self.state, self.minds) = restore(&self.model, &self.minds, bytes).map_err(Error::Snapshot)?;
         self.journal.cut_from(self.state.stops);
         self.scratch = Scratch::with_grouping(self.grouping);
         Ok(())
     }
 
-    fn registers(&self, robot: &str, bytes: u32) -> Result<(usize, usize), Error> {
+    /// A robot's registers as they are now; what was written to them since the last step counts already.
+    fn registers(&self, robot: &str, bytes: u32) -> Result<(usize, RegisterFile), Error> {
         if ![1, 2, 4].contains(&bytes) {
             let what = format!("registers are read and written in 1, 2 or 4 bytes, not `{bytes}`");
             return Err(Error::Wrong(Diagnostic::error("wrong-length", what).on(robot)));
         }
         let slot = self.slot(robot)?;
-        Ok((slot, self.model.type_of[slot] as usize))
-    }
-
-    /// One number of a part's row; a command that was given since the last step counts already.
-    fn number(&self, slot: usize, t: usize, part: usize, place: usize, command: bool) -> f64 {
-        let layout = &self.model.types[t].parts[part].layout;
-        let row = slot - self.model.types[t].slots.start;
-        let columns = &self.state.types[t].parts[part];
-        if !command {
-            return columns.readings[row * layout.reading_width() + place];
-        }
-        let pending = self.journal.at(self.state.stops).iter().rev().find_map(|input| match &input.kind {
-            InputKind::Command { robot, part: p, first, values }
-                if *robot == self.model.uids[slot] && *p as usize == part =>
-            {
-                place.checked_sub(*first as usize).and_then(|k| values.get(k)).copied()
-            }
+        let mut registers = swarmyard_engine::registers_now(&self.model, &self.state, slot);
+        let own = self.journal.at(self.state.stops).iter().filter_map(|input| match &input.kind {
+            InputKind::Poke(uid, poke) if *uid == self.model.uids[slot] => Some(poke),
             _ => None,
         });
-        pending.unwrap_or_else(|| columns.commands[row * layout.command_width() + place])
+        own.for_each(|poke| registers.poke(poke.address, u32::from(poke.bytes), poke.value));
+        registers.forgive();
+        Ok((slot, registers))
     }
 
     fn slot(&self, path: &str) -> Result<usize, Error> {

@@ -152,7 +152,7 @@ fn a_snapshot_opens_only_where_it_fits() {
 
 #[test]
 fn peeks_and_pokes_reach_the_channels() {
-    use swarmyard::engine::BadAccess;
+    use swarmyard::part_api::BadAccess;
     let registers = "[[type.t.register]]\nname = \"MOTOR_L\"\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nwidth = 8\nsigned = true\nscale = 0.01\n\
         [[type.t.register]]\npart = \"drive\"\nchannel = \"right\"\nat = 0x21\nwidth = 8\nsigned = true\nscale = 0.01\n\
         [[type.t.register]]\npart = \"eye\"\nchannel = \"range\"\nat = 0x10\nwidth = 16\nscale = 0.001\n";

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Rot2, Sources, Twist2, Vec2};
-use swarmyard_engine::{Compiled, InputKind, Journal, Pool, Scratch, Step, compile, step};
+use swarmyard_engine::{Compiled, InputKind, Journal, Minds, Pool, Scratch, Step, compile, step};
 use swarmyard_part_api::{
     ActRows, ActView, Actuator, Built, Channel, Class, Kind, Layout, Param, Registry, Segment, SenseRows,
     Sensor, Sheet, TypeLayout, World,
@@ -82,9 +82,9 @@ fn registry() -> Registry {
     let number = |name| Param::number(name, Unit::None, "For tests.").within(-100.0, 100.0).or_num(0.0);
     let sheet =
         Sheet::new("test-drive", Kind::Actuator, "For tests.").param(number("speed")).param(number("spin"));
-    registry.add(Class { sheet, build: Some(drive) });
+    registry.add(Class::new(sheet, drive));
     let sheet = Sheet::new("test-rays", Kind::Sensor, "For tests.").param(number("count"));
-    registry.add(Class { sheet, build: Some(rays) });
+    registry.add(Class::new(sheet, rays));
     registry
 }
 
@@ -254,7 +254,10 @@ impl<W: std::io::Write + std::io::Seek> Run<W> {
     pub fn steps(&mut self, n: usize) {
         for _ in 0..n {
             let (model, state) = (&self.world.model, &mut self.world.state);
-            let Step::Done(frame) = step(model, state, &self.journal, &mut self.scratch, &self.pool) else {
+            let mut minds = Minds::new(model);
+            let Step::Done(frame) =
+                step(model, state, &mut minds, &self.journal, &mut self.scratch, &self.pool)
+            else {
                 panic!("nobody waits in this world")
             };
             self.hashes.push(frame.hash);

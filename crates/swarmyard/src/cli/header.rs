@@ -8,8 +8,9 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use swarmyard::base::Diagnostic;
-use swarmyard::engine::{Register, TypeModel};
+use swarmyard::engine::TypeModel;
 use swarmyard::part_api::BodyKind;
+use swarmyard::part_api::Register;
 
 /// Arguments of `gen`.
 #[derive(Args)]
@@ -78,7 +79,11 @@ fn header(ty: &TypeModel) -> String {
 
 fn comment(r: &Register) -> String {
     let (low, high) = r.range();
-    let access = if r.command { "write" } else { "read" };
+    let access = match (r.is_command(), r.is_port()) {
+        (true, _) => "write",
+        (_, true) => "port",
+        _ => "read",
+    };
     let sign = if r.signed { "signed" } else { "unsigned" };
     let unit = if r.unit.is_empty() { String::new() } else { format!(" {}", r.unit) };
     let offset = if r.offset == 0.0 { String::new() } else { format!(" + {}", r.offset) };

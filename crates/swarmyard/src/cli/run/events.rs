@@ -101,6 +101,13 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
         }),
         RunEvent::NotFinite { robot, what } => json!({ "kind": "halt", "robot": path(*robot), "what": what }),
         RunEvent::ImpactLimit(body) => json!({ "kind": "impact-limit", "body": path(*body) }),
+        RunEvent::Said { .. }
+        | RunEvent::BadAccess { .. }
+        | RunEvent::Quarrel { .. }
+        | RunEvent::Failed { .. } => {
+            let event = swarmyard::record::Event::of_controller(sim.model(), event);
+            serde_json::to_value(event).unwrap_or_default()
+        }
         RunEvent::AssertFailed(k) => {
             let assertion = sim.model().asserts.get(*k);
             json!({

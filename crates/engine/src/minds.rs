@@ -1,0 +1,435 @@
+//! Programs that decide for single robots: their running copies, and what comes of asking them.
+//!
+//! In: the readings of this quantum and the committed commands, latched into each robot's registers.
+//! Out: commands, now or after the think time; states of parts with ports; what failed and what was
+//! said. A program that fails costs only its own robot, by the policy of its rules.
+//!
+//! The running copies stand beside the state, not in it: they are live sandboxes. Their memories are
+//! taken as bytes for snapshots and the full hash.
+
+use crate::journal::Poke;
+use crate::model::{ControllerKind, Model, TypeModel};
+use crate::parallel::{CHUNK, Pool};
+use crate::sense::chunks_mut;
+use crate::state::{State, TypeColumns};
+use crate::step::{Admitted, RunEvent, Scratch};
+use crate::think::{is_halted, latch};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use swarmyard_base::hash::{bytes_hash, mix64};
+use swarmyard_base::{Time, Uid};
+use swarmyard_part_api::{
+    Access, Cause, Failure, Mind, Moment, Policy, Program, RegisterFile, Rules, Thought,
+};
+
+/// Numbers the engine keeps for each program and robot, in the controller's column.
+pub(crate) const ROW: [f64; 4] = [0.0; 4];
+/// [`RUNS`], [`DEAD`] or [`ANEW`].
+const STATUS: usize = 0;
+/// Failures so far.
+const FAILURES: usize = 1;
+/// It thinks until then, in nanoseconds; it is not asked before.
+const BUSY: usize = 2;
+/// How long it thought the last time, in nanoseconds.
+const THOUGHT: usize = 3;
+
+const RUNS: f64 = 0.0;
+const DEAD: f64 = 1.0;
+const ANEW: f64 = 2.0;
+
+/// Sites of bad accesses that are remembered for one robot, so that each is reported once.
+const MOST_SITES: usize = 64;
+/// Lines a robot's program may say in one quantum; the rest is dropped.
+const MOST_LINES: usize = 20;
+/// Last lines kept for the report of a failure.
+const LAST_LINES: usize = 8;
+
+/// The running programs of all robots.
+#[derive(Default)]
+pub struct Minds {
+    /// By type and controller.
+    crews: Vec<Vec<Crew>>,
+    /// Programs that may be switched to, by the hash of their code.
+    library: BTreeMap<u64, Arc<dyn Program>>,
+}
+
+/// One controller of one type: a program, and a running copy per robot.
+struct Crew {
+    /// `None` for what decides outside.
+    program: Option<Arc<dyn Program>>,
+    /// Empty for controllers that work on columns.
+    members: Vec<Member>,
+}
+
+struct Member {
+    mind: Option<Box<dyn Mind>>,
+    registers: RegisterFile,
+    memo: Memo,
+}
+
+/// What is remembered about one robot's program besides its own memory.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Memo {
+    /// Sites that were reported.
+    sites: Vec<Access>,
+    /// Registers over which it quarrelled with another controller: (part, place).
+    quarrels: Vec<(u32, u32)>,
+    /// What it said last.
+    lines: Vec<String>,
+}
+
+/// The memories of a crew as bytes.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct CrewImage {
+    /// Hash of the code that runs.
+    code: u64,
+    /// (memory, memo) by row.
+    members: Vec<(Vec<u8>, Memo)>,
+}
+
+impl Minds {
+    /// A fresh copy of every program for every robot.
+    #[must_use]
+    pub fn new(model: &Model) -> Minds {
+        let crew = |ty: &TypeModel, kind: &ControllerKind| {
+            let program = match kind {
+                ControllerKind::Columns(_) => return Crew { program: None, members: Vec::new() },
+                ControllerKind::Program(program) => Some(Arc::clone(program)),
+                ControllerKind::Outside(_) => None,
+            };
+            let member = |_| Member {
+                mind: program.as_ref().map(|p| p.start()),
+                registers: RegisterFile::new(Arc::clone(&ty.registers)),
+                memo: Memo::default(),
+            };
+            let members = (0..ty.slots.len()).map(member).collect();
+            Crew { program, members }
+        };
+        let crews = model.types.iter().map(|ty| ty.controllers.iter().map(|c| crew(ty, &c.model)).collect());
+        Minds { crews: crews.collect(), library: BTreeMap::new() }
+    }
+
+    /// Puts a program on the shelf, so that the journal may switch to it.
+    pub fn shelve(&mut self, program: Arc<dyn Program>) {
+        self.library.insert(program.code(), program);
+    }
+
+    /// Whether a program with this code is on the shelf or running.
+    #[must_use]
+    pub fn knows(&self, code: u64) -> bool {
+        self.library.contains_key(&code)
+            || self.crews.iter().flatten().any(|c| c.program.as_ref().is_some_and(|p| p.code() == code))
+    }
+
+    /// The last lines a robot's controller printed, oldest first.
+    #[must_use]
+    pub fn lines(&self, ty: usize, controller: usize, row: usize) -> &[String] {
+        let member =
+            self.crews.get(ty).and_then(|t| t.get(controller)).and_then(|crew| crew.members.get(row));
+        member.map_or(&[], |m| &m.memo.lines)
+    }
+
+    /// Hash of all memories.
+    pub(crate) fn hash(&self, model: &Model) -> u64 {
+        let mut sum = 0_u64;
+        for (ty, crews) in model.types.iter().zip(&self.crews) {
+            for (c, crew) in crews.iter().enumerate() {
+                for (row, member) in crew.members.iter().enumerate() {
+                    let Some(mind) = &member.mind else { continue };
+                    let owner = model.uids[ty.slots.start + row].0.rotate_left(c as u32);
+                    sum = sum.wrapping_add(mix64(owner ^ mix64(bytes_hash(&mind.image()))));
+                }
+            }
+        }
+        sum
+    }
+
+    /// All memories, by type and controller.
+    pub(crate) fn images(&self) -> Vec<Vec<CrewImage>> {
+        let member =
+            |m: &Member| (m.mind.as_ref().map_or_else(Vec::new, |mind| mind.image()), m.memo.clone());
+        let image = |crew: &Crew| CrewImage {
+            code: crew.program.as_ref().map_or(0, |p| p.code()),
+            members: crew.members.iter().map(member).collect(),
+        };
+        self.crews.iter().map(|crews| crews.iter().map(image).collect()).collect()
+    }
+
+    /// New minds with these memories; these stay as they are.
+    pub(crate) fn with_images(&self, model: &Model, images: Vec<Vec<CrewImage>>) -> Result<Minds, String> {
+        let mut minds = Minds::new(model);
+        minds.library.clone_from(&self.library);
+        let wrong = || "the snapshot has other controllers".to_owned();
+        if images.len() != minds.crews.len() {
+            return Err(wrong());
+        }
+        for (t, (crews, images)) in minds.crews.iter_mut().zip(images).enumerate() {
+            if crews.len() != images.len() {
+                return Err(wrong());
+            }
+            for (c, (crew, image)) in crews.iter_mut().zip(images).enumerate() {
+                if image.members.len() != crew.members.len() {
+                    return Err(wrong());
+                }
+                if crew.program.as_ref().is_some_and(|p| p.code() != image.code) {
+                    let running = self.crews[t][c].program.as_ref().filter(|p| p.code() == image.code);
+                    let found = running.or_else(|| self.library.get(&image.code));
+                    crew.switch(Arc::clone(found.ok_or("the snapshot's code is not known here")?));
+                }
+                for (member, (bytes, memo)) in crew.members.iter_mut().zip(image.members) {
+                    if let Some(mind) = &mut member.mind {
+                        mind.restore(&bytes)?;
+                    }
+                    member.memo = memo;
+                }
+            }
+        }
+        Ok(minds)
+    }
+
+    /// Switches a controller to another program: every robot's copy starts anew.
+    pub(crate) fn switch(&mut self, ty: usize, controller: usize, code: u64) {
+        let program = self.library.get(&code).cloned();
+        let crew = self.crews.get_mut(ty).and_then(|crews| crews.get_mut(controller));
+        if let (Some(program), Some(crew)) = (program, crew) {
+            crew.switch(program);
+        }
+    }
+}
+
+impl Crew {
+    fn switch(&mut self, program: Arc<dyn Program>) {
+        for member in &mut self.members {
+            member.mind = Some(program.start());
+            member.memo.sites.clear();
+        }
+        self.program = Some(program);
+    }
+}
+
+/// What one chunk of robots decided.
+#[derive(Default)]
+struct Decided {
+    /// (row, part, place, value), at once.
+    now: Vec<(usize, usize, usize, f64)>,
+    /// (effective at, row, part, place, value).
+    later: Vec<(Time, usize, usize, usize, f64)>,
+    /// (row, part, private state).
+    ports: Vec<(usize, usize, Vec<f64>)>,
+    events: Vec<RunEvent>,
+}
+
+/// What everybody of one crew looks at.
+struct View<'a> {
+    model: &'a Model,
+    state: &'a State,
+    inputs: &'a Admitted,
+    ty: &'a TypeModel,
+    controller: usize,
+    rules: Rules,
+    committed: &'a TypeColumns,
+    /// Readings of this quantum, by part.
+    readings: Vec<&'a [f64]>,
+    /// Private states of parts as they are now, by part.
+    states: Vec<&'a [f64]>,
+    tick_us: u32,
+}
+
+/// Asks one controller of every robot of a type, and takes over what they decide.
+pub(crate) fn decide(
+    model: &Model,
+    state: &State,
+    inputs: &Admitted,
+    minds: &mut Minds,
+    (t, controller): (usize, usize),
+    scratch: &mut Scratch,
+    pool: &Pool,
+) {
+    let (ty, committed) = (&model.types[t], &state.types[t]);
+    let Some(rules) = ty.controllers[controller].model.rules() else { return };
+    let crew = &mut minds.crews[t][controller];
+    let program = crew.program.clone();
+    let program = program.as_deref();
+    let next = &mut scratch.next[t];
+    let mut rows = std::mem::take(&mut next.controllers[controller]);
+    let quantum_us = inputs.quantum_s() * 1e6;
+    let view = View {
+        model,
+        state,
+        inputs,
+        ty,
+        controller,
+        rules: program.map_or(rules, Program::rules),
+        committed,
+        readings: crate::think::fresh_readings(state, ty, committed, next),
+        states: next.parts.iter().map(|p| p.state.as_slice()).collect(),
+        tick_us: quantum_us.round().clamp(1.0, f64::from(u32::MAX)) as u32,
+    };
+    let chunks = ty.slots.len().div_ceil(CHUNK);
+    let tasks: Vec<_> =
+        crew.members.chunks_mut(CHUNK).zip(chunks_mut(&mut rows, ROW.len(), chunks)).enumerate().collect();
+    let all = pool.map(tasks, |(k, (members, rows))| {
+        let mut decided = Decided::default();
+        for (j, (member, own)) in members.iter_mut().zip(rows.chunks_exact_mut(ROW.len())).enumerate() {
+            ask(&view, program, member, own, k * CHUNK + j, &mut decided);
+        }
+        decided
+    });
+    drop(view);
+    next.controllers[controller] = rows;
+    for decided in all {
+        take_over(model, committed, crew, (t, controller), decided, scratch);
+    }
+}
+
+/// One robot's turn.
+fn ask(
+    view: &View<'_>,
+    program: Option<&dyn Program>,
+    member: &mut Member,
+    own: &mut [f64],
+    row: usize,
+    decided: &mut Decided,
+) {
+    let slot = view.ty.slots.start + row;
+    let now = view.state.now;
+    if is_halted(view.state, view.inputs, slot) || !is_asked(own, now) {
+        return;
+    }
+    if own[STATUS] == ANEW {
+        member.mind = program.map(Program::start);
+        own[STATUS] = RUNS;
+    }
+    latch(view.ty, row, &view.readings, &view.committed.parts, &mut member.registers);
+    // Ports answer from the state they are in now, after the controllers before this one.
+    let width = |part: usize| view.ty.parts[part].layout.state.len();
+    member.registers.bring_ports(|p| &view.states[p][row * width(p)..(row + 1) * width(p)]);
+    let robot = view.model.uids[slot];
+    let (thought, measured_ns) = match &mut member.mind {
+        Some(mind) => {
+            let moment = Moment { robot, tick: view.state.stops, tick_us: view.tick_us };
+            (mind.think(&moment, &mut member.registers), 0)
+        }
+        None => match view.inputs.thoughts.iter().find(|t| t.slot == slot && t.controller == view.controller)
+        {
+            Some(told) => {
+                play(&told.pokes, &mut member.registers);
+                (told.thought.clone(), told.think_ns)
+            }
+            None => return,
+        },
+    };
+    let think_ns = view.rules.think_ns(thought.fuel, measured_ns);
+    own[THOUGHT] = think_ns as f64;
+    own[BUSY] = now.0 as f64 + think_ns as f64;
+    settle(view, member, own, (robot, row), thought, think_ns, decided);
+}
+
+/// Pokes that came from outside.
+fn play(pokes: &[Poke], registers: &mut RegisterFile) {
+    for poke in pokes.iter().filter(|p| [1, 2, 4].contains(&p.bytes)) {
+        registers.poke(poke.address, u32::from(poke.bytes), poke.value);
+    }
+}
+
+/// Takes what a thought brought: commands, lines, and failures with what follows from them.
+fn settle(
+    view: &View<'_>,
+    member: &mut Member,
+    own: &mut [f64],
+    (robot, row): (Uid, usize),
+    thought: Thought,
+    think_ns: u64,
+    decided: &mut Decided,
+) {
+    let controller = view.controller as u32;
+    for text in thought.said.into_iter().take(MOST_LINES) {
+        if member.memo.lines.len() >= LAST_LINES {
+            member.memo.lines.remove(0);
+        }
+        member.memo.lines.push(text.clone());
+        decided.events.push(RunEvent::Said { robot, controller, text });
+    }
+    let unfinished = thought.failure.is_some();
+    let mut failure = thought.failure;
+    for access in member.registers.bad() {
+        if member.memo.sites.len() < MOST_SITES && !member.memo.sites.contains(access) {
+            member.memo.sites.push(*access);
+            decided.events.push(RunEvent::BadAccess { robot, controller, access: *access });
+            if view.rules.on_bad_register != Policy::Hold && failure.is_none() {
+                failure = Some(Failure { cause: Cause::BadRegister, message: String::new() });
+            }
+        }
+    }
+    if !unfinished {
+        commands(view, member, row, think_ns, decided);
+        let states = member.registers.ports().iter();
+        decided.ports.extend(states.map(|(part, state)| (row, *part, state.clone())));
+    }
+    let Some(failure) = failure else { return };
+    let then = view.rules.after(failure.cause);
+    own[FAILURES] += 1.0;
+    match then {
+        Policy::Hold if failure.cause == Cause::Crash => own[STATUS] = DEAD,
+        Policy::Restart => own[STATUS] = ANEW,
+        Policy::Hold | Policy::Halt | Policy::End => {}
+    }
+    let lines = member.memo.lines.clone();
+    decided.events.push(RunEvent::Failed { robot, controller, failure, then, lines });
+}
+
+/// The commands behind the registers that were poked.
+fn commands(view: &View<'_>, member: &Member, row: usize, think_ns: u64, decided: &mut Decided) {
+    let at = Time(view.state.now.0.saturating_add_unsigned(think_ns));
+    for (part, place, value) in member.registers.commands() {
+        if think_ns > 0 {
+            decided.later.push((at, row, part, place, value));
+        } else {
+            decided.now.push((row, part, place, value));
+        }
+    }
+}
+
+/// Writes what a chunk decided into the columns being filled.
+fn take_over(
+    model: &Model,
+    committed: &TypeColumns,
+    crew: &mut Crew,
+    (t, controller): (usize, usize),
+    decided: Decided,
+    scratch: &mut Scratch,
+) {
+    let ty = &model.types[t];
+    let next = &mut scratch.next[t];
+    for (row, part, place, value) in decided.now {
+        let at = row * ty.parts[part].layout.command_width() + place;
+        let (old, new) = (committed.parts[part].commands[at], &mut next.parts[part].commands[at]);
+        // Somebody before has changed it in this quantum, to something else.
+        if controller > 0 && *new != old && *new != value {
+            let (part, place) = (part as u32, place as u32);
+            let quarrels = &mut crew.members[row].memo.quarrels;
+            if !quarrels.contains(&(part, place)) {
+                quarrels.push((part, place));
+                let robot = model.uids[ty.slots.start + row];
+                let controller = controller as u32;
+                scratch.events.push(RunEvent::Quarrel { robot, controller, part, place });
+            }
+        }
+        *new = value;
+    }
+    for (row, part, state) in decided.ports {
+        let width = state.len();
+        next.parts[part].state[row * width..(row + 1) * width].copy_from_slice(&state);
+    }
+    for (at, row, part, place, value) in decided.later {
+        let robot = model.uids[ty.slots.start + row];
+        scratch.later.push((at, robot, controller as u32, part as u32, place as u32, value));
+    }
+    scratch.events.extend(decided.events);
+}
+
+/// Whether a program with this row is asked now: it runs, and has done thinking.
+pub(crate) fn is_asked(own: &[f64], now: Time) -> bool {
+    own[STATUS] != DEAD && own[BUSY] <= now.0 as f64
+}
