@@ -272,69 +272,78 @@ impl Compiler<'_> {
         Some((ty, outline))
     }
 
+    /// Parts first, then registers, then controllers: each may look for what was built before.
     fn parts(
         &mut self,
         node: &Node,
         outline: &Outline,
         path: &str,
     ) -> (Vec<PartModel>, Vec<ControllerModel>, Arc<RegisterMap>) {
-        let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
-        let (mut parts, mut controllers, mut ports) = (Vec::new(), Vec::new(), Vec::new());
         let is_controller =
             |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
         let (registers, parted): (Vec<&Node>, Vec<&Node>) =
             node.children.iter().partition(|n| &*n.class == "register");
         let (last, first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
-        for child in first.into_iter().chain(last) {
-            let path = format!("{path}/{}", child.name);
-            let class = match self
-                .registry
-                .of_kind(&child.class, &[Kind::Sensor, Kind::Actuator, Kind::Controller])
-            {
-                Ok(class) => class,
-                Err(d) => {
-                    self.problems.push(d.at(child.span).on(path));
-                    continue;
+        let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
+        let (mut parts, mut controllers, mut ports) = (Vec::new(), Vec::new(), Vec::new());
+        let none = RegisterMap::default();
+        for child in first {
+            let known = TypeLayout { outline, parts: &layouts, registers: &none, name: &node.name };
+            let Some((class, built)) = self.build(child, &known, path) else { continue };
+            let (layout, kind, channels) = match built {
+                Built::Sensor(sensor) => {
+                    let (layout, period, ports) = (sensor.layout(), sensor.period(), sensor.ports());
+                    (layout, PartKind::Sensor(sensor, period), ports)
                 }
+                Built::Actuator(actuator) => {
+                    let (layout, ports) = (actuator.layout(), actuator.ports());
+                    (layout, PartKind::Actuator(actuator), ports)
+                }
+                _ => continue,
             };
-            let (name, build) = (class.sheet.class, class.build.as_ref());
-            let errors = self.problems.0.len();
-            let params = self.params(Some(child), name, &path);
-            let Some(build) = build.filter(|_| self.problems.0.len() == errors) else { continue };
-            match build(&params, &TypeLayout { outline, parts: &layouts }) {
-                Err(d) => {
-                    let span = d.span.or(child.span);
-                    self.problems.push(d.at(span).on(path));
-                }
-                Ok(Built::Sensor(sensor)) => {
-                    let (layout, period) = (sensor.layout(), sensor.period());
-                    ports.push(sensor.ports());
-                    let has_ports = !sensor.ports().is_empty();
-                    layouts.push((child.name.clone(), name, layout.clone()));
-                    let kind = PartKind::Sensor(sensor, period);
-                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind, has_ports });
-                }
-                Ok(Built::Actuator(actuator)) => {
-                    let layout = actuator.layout();
-                    ports.push(actuator.ports());
-                    let has_ports = !actuator.ports().is_empty();
-                    layouts.push((child.name.clone(), name, layout.clone()));
-                    let kind = PartKind::Actuator(actuator);
-                    parts.push(PartModel { name: child.name.clone(), class: name, layout, kind, has_ports });
-                }
-                Ok(Built::Controller(model)) => {
-                    controllers.push(controller_model(child, name, ControllerKind::Columns(model)));
-                }
-                Ok(Built::Program(program)) => {
-                    controllers.push(controller_model(child, name, ControllerKind::Program(program)));
-                }
-                Ok(Built::Outside(outside)) => {
-                    controllers.push(controller_model(child, name, ControllerKind::Outside(outside)));
-                }
-            }
+            layouts.push((child.name.clone(), class, layout.clone()));
+            let has_ports = !channels.is_empty();
+            ports.push(channels);
+            parts.push(PartModel { name: child.name.clone(), class, layout, kind, has_ports });
         }
         let registers = self.registers(&registers, &layouts, &ports, path);
+        for child in last {
+            let known = TypeLayout { outline, parts: &layouts, registers: &registers, name: &node.name };
+            let Some((class, built)) = self.build(child, &known, path) else { continue };
+            let model = match built {
+                Built::Controller(model) => ControllerKind::Columns(model),
+                Built::Program(program) => ControllerKind::Program(program),
+                Built::Outside(outside) => ControllerKind::Outside(outside),
+                Built::Sensor(_) | Built::Actuator(_) => continue,
+            };
+            let (name, state) = (child.name.clone(), model.state());
+            controllers.push(ControllerModel { name, class, state, model });
+        }
         (parts, controllers, registers)
+    }
+
+    /// Builds one part or controller; problems are kept.
+    fn build(&mut self, child: &Node, known: &TypeLayout<'_>, path: &str) -> Option<(&'static str, Built)> {
+        let path = format!("{path}/{}", child.name);
+        let kinds = [Kind::Sensor, Kind::Actuator, Kind::Controller];
+        let class = match self.registry.of_kind(&child.class, &kinds) {
+            Ok(class) => class,
+            Err(d) => {
+                self.problems.push(d.at(child.span).on(path));
+                return None;
+            }
+        };
+        let errors = self.problems.0.len();
+        let params = self.params(Some(child), class.sheet.class, &path);
+        let build = class.build.as_ref().filter(|_| self.problems.0.len() == errors)?;
+        match build(&params, known) {
+            Ok(built) => Some((class.sheet.class, built)),
+            Err(d) => {
+                let span = d.span.or(child.span);
+                self.problems.push(d.at(span).on(path));
+                None
+            }
+        }
     }
 
     fn registers(
@@ -580,10 +589,6 @@ impl Compiler<'_> {
             });
         }
     }
-}
-
-fn controller_model(node: &Node, class: &'static str, model: ControllerKind) -> ControllerModel {
-    ControllerModel { name: node.name.clone(), class, state: model.state(), model }
 }
 
 fn outside(model: &Model, slot: usize, pose: Pose2) -> Option<Diagnostic> {

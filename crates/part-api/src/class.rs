@@ -1,8 +1,8 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, Bodies, Channel, Detail, Mark, Outline, Outside, PortChannel, Program, SenseRows, Sheet,
-    ThinkRows, World,
+    ActRows, Bodies, Channel, Detail, Mark, Outline, Outside, PortChannel, Program, RegisterMap, SenseRows,
+    Sheet, ThinkRows, World,
 };
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Time};
@@ -88,6 +88,10 @@ pub struct TypeLayout<'a> {
     pub outline: &'a Outline,
     /// Names, classes and layouts of the parts built so far; the index is the part's number.
     pub parts: &'a [(String, &'static str, Layout)],
+    /// The registers; empty while parts are built.
+    pub registers: &'a RegisterMap,
+    /// Name of the type.
+    pub name: &'a str,
 }
 
 impl TypeLayout<'_> {

@@ -1,9 +1,8 @@
 //! Memory-mapped registers: channels as bytes at addresses.
 //!
 //! A plain register holds nothing of its own. All plain registers of a robot are latched into an
-//! image of bytes at the start of a quantum; a controller peeks from it, and pokes change its own
-//! image until the quantum's end, when the commands behind the poked registers take their last
-//! values. A *port* is different: every write reaches the part in order, and every read is answered
+//! image of bytes at the start of a quantum; a controller peeks from it, whatever it has poked since,
+//! and at the quantum's end the commands behind the poked registers take the values poked last. A *port* is different: every write reaches the part in order, and every read is answered
 //! at once from the part's own state, as a motion controller chip wants it.
 //!
 //! Bytes are little-endian. An access that is misaligned, or touches a byte where nothing is mapped,
@@ -249,8 +248,10 @@ const MOST_BAD: usize = 8;
 #[derive(Clone, Default)]
 pub struct RegisterFile {
     map: Arc<RegisterMap>,
-    /// Latched bytes, with the controller's own pokes over them.
+    /// Latched bytes.
     image: Vec<u8>,
+    /// The same with pokes over them.
+    written: Vec<u8>,
     /// Whether each byte of the image was poked.
     poked: Vec<bool>,
     /// Private states of parts with ports: (part, state).
@@ -262,8 +263,8 @@ impl RegisterFile {
     /// An empty file for a type's registers.
     #[must_use]
     pub fn new(map: Arc<RegisterMap>) -> RegisterFile {
-        let (image, poked) = (vec![0; map.len], vec![false; map.len]);
-        RegisterFile { map, image, poked, ports: Vec::new(), bad: Vec::new() }
+        let (image, written, poked) = (vec![0; map.len], vec![0; map.len], vec![false; map.len]);
+        RegisterFile { map, image, written, poked, ports: Vec::new(), bad: Vec::new() }
     }
 
     /// The map behind it.
@@ -272,7 +273,7 @@ impl RegisterFile {
         &self.map
     }
 
-    /// The latched bytes, with pokes over them.
+    /// The latched bytes.
     #[must_use]
     pub fn image(&self) -> &[u8] {
         &self.image
@@ -295,6 +296,14 @@ impl RegisterFile {
                 self.image[at..at + bytes].copy_from_slice(&raw.to_le_bytes()[..bytes]);
             }
         }
+        self.written.copy_from_slice(&self.image);
+    }
+
+    /// Lets peeks see what was poked so far, and forgets what was wrong with it: the registers as they
+    /// will be when the pokes have had their effect.
+    pub fn refresh(&mut self) {
+        self.image.copy_from_slice(&self.written);
+        self.bad.clear();
     }
 
     /// Brings in the private states of parts with ports, by part number.
@@ -348,7 +357,7 @@ impl RegisterFile {
             };
             let owner = self.map.owner(place);
             if owner.is_command() {
-                self.image[place] = (value >> (8 * k)) as u8;
+                self.written[place] = (value >> (8 * k)) as u8;
                 self.poked[place] = true;
             } else if owner.is_port() {
                 self.port(address, bytes, Some(value));
@@ -385,11 +394,6 @@ impl RegisterFile {
         }
     }
 
-    /// Forgets the accesses kept for the report.
-    pub fn forgive(&mut self) {
-        self.bad.clear();
-    }
-
     /// Accesses since the latch that did less than they said: each site once, at most a few.
     #[must_use]
     pub fn bad(&self) -> &[Access] {
@@ -406,7 +410,7 @@ impl RegisterFile {
                     return None;
                 }
                 let mut raw = [0; 4];
-                raw[..bytes].copy_from_slice(&self.image[at..at + bytes]);
+                raw[..bytes].copy_from_slice(&self.written[at..at + bytes]);
                 Some((r.part, r.first + k, r.decode(u32::from_le_bytes(raw))))
             })
         })
@@ -586,17 +590,19 @@ mod tests {
     }
 
     #[test]
-    fn a_poke_of_one_byte_keeps_the_other_and_is_read_back() {
+    fn a_poke_of_one_byte_keeps_the_other_and_is_not_read_before_the_next_quantum() {
         let mut file = file();
         file.poke(0x12, 1, 0xff);
         assert_eq!(file.commands().collect::<Vec<_>>(), [(0, 2, 7.67)]);
-        assert_eq!(file.peek(0x12, 2), 767);
+        assert_eq!(file.peek(0x12, 2), 513);
         file.poke(0x10, 4, 0x0001_0203);
         assert_eq!(file.commands().collect::<Vec<_>>(), [(0, 2, 0.01)]);
         let read_only = Access { address: 0x10, bytes: 4, write: true, why: BadAccess::ReadOnly };
         assert_eq!(file.bad(), [read_only]);
         file.poke(0x20, 1, 1);
         assert_eq!(file.bad().len(), 2);
+        file.refresh();
+        assert_eq!((file.peek(0x12, 2), file.bad()), (1, &[][..]));
         file.latch(|_, _, _| 0.0);
         assert!(file.bad().is_empty() && file.commands().next().is_none());
     }

@@ -31,11 +31,11 @@
 pub mod bench;
 mod sim;
 
-pub use sim::{Error, Options, Sim};
+pub use sim::{Error, Options, Sim, registry_with, standard_registry};
+pub use swarmyard_agents as agents;
 pub use swarmyard_base as base;
 pub use swarmyard_engine as engine;
 pub use swarmyard_formats as formats;
 pub use swarmyard_part_api as part_api;
-pub use swarmyard_parts::standard_registry;
 pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;

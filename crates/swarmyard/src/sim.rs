@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use swarmyard_agents::Workshop;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
     Compiled, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Poke, Pool, Scratch,
@@ -69,6 +70,20 @@ impl Loader for Folder<'_> {
     }
 }
 
+/// All standard parts and controllers; programs find their code in `workshop`.
+#[must_use]
+pub fn registry_with(workshop: &Arc<Workshop>) -> Registry {
+    let mut registry = swarmyard_parts::standard_registry();
+    swarmyard_agents::register(&mut registry, workshop);
+    registry
+}
+
+/// All standard parts and controllers; programs have no files.
+#[must_use]
+pub fn standard_registry() -> Registry {
+    registry_with(&Arc::new(Workshop::nowhere()))
+}
+
 /// A loaded world and where it has got to.
 pub struct Sim {
     model: Arc<Model>,
@@ -91,7 +106,8 @@ impl Sim {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        Sim::read(&name, &text, &Folder(folder), &swarmyard_parts::standard_registry(), options)
+        let workshop = Arc::new(Workshop::in_folder(folder));
+        Sim::read(&name, &text, &Folder(folder), &registry_with(&workshop), options)
     }
 
     /// Loads a scenario from text, without includes.
@@ -107,7 +123,7 @@ impl Sim {
     /// # Errors
     /// All problems of the scenario at once.
     pub fn from_text_with(text: &str, options: &Options) -> Result<Sim, Error> {
-        Sim::read("scenario", text, &NoFiles, &swarmyard_parts::standard_registry(), options)
+        Sim::read("scenario", text, &NoFiles, &standard_registry(), options)
     }
 
     /// Loads a scenario from text, with your own way to find includes and your own parts.
@@ -399,7 +415,7 @@ impl Sim {
             _ => None,
         });
         own.for_each(|poke| registers.poke(poke.address, u32::from(poke.bytes), poke.value));
-        registers.forgive();
+        registers.refresh();
         Ok((slot, registers))
     }
 

@@ -1,0 +1,458 @@
+//! Controllers in a sandbox: one running copy of a WebAssembly module per robot, metered by fuel.
+//!
+//! A copy sees nothing but its robot's registers, the tick, and a line to print. Its memory is taken
+//! as an image (memory and mutable globals); a program with its own loop has a stack that cannot be
+//! taken, so its past is kept instead: the values it read, with which it is run again.
+
+use crate::module::{GLOBAL, Prepared, Style, prepare};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use swarmyard_base::hash::bytes_hash;
+use swarmyard_part_api::{Cause, Failure, Mind, Moment, Program, RegisterFile, Rules, Thought};
+use wasmi::{
+    Caller, Config, Engine, Extern, Global, Instance, Linker, Memory, Module, Store, StoreLimits,
+    StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall, Val,
+};
+
+/// Most lines a program may print in one quantum, and most characters of one.
+const MOST_LINES: usize = 20;
+const MOST_CHARS: usize = 200;
+
+/// What a program may use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Fuel per quantum: about one unit per instruction.
+    pub fuel: u64,
+    /// Bytes of memory.
+    pub memory: usize,
+}
+
+/// A module, ready to be run for many robots.
+pub struct WasmProgram {
+    engine: Engine,
+    module: Module,
+    linker: Linker<Host>,
+    style: Style,
+    prepared: Prepared,
+    budget: Budget,
+    rules: Rules,
+    code: u64,
+    /// Memory of a fresh copy: images hold only what differs from it.
+    fresh: Arc<Vec<u8>>,
+}
+
+impl WasmProgram {
+    /// Makes a program of a module's bytes.
+    ///
+    /// # Errors
+    /// When it is no module, wants something it cannot have here, or has none of the functions.
+    pub fn new(bytes: &[u8], budget: Budget, rules: Rules) -> Result<WasmProgram, String> {
+        let prepared = prepare(bytes)?;
+        let mut config = Config::default();
+        // A small stack to begin with: there may be ten thousand of them.
+        config.consume_fuel(true).set_min_stack_height(1024).set_max_cached_stacks(0);
+        config.set_max_recursion_depth(1000).set_max_stack_height(1 << 20);
+        let engine = Engine::new(&config);
+        let module =
+            Module::new(&engine, &prepared.bytes).map_err(|e| format!("this module cannot run here: {e}"))?;
+        let linker = imports(&engine).map_err(|e| format!("the sandbox cannot be set up: {e}"))?;
+        let has = |name: &str| module.get_export(name).is_some();
+        let style = match (has("robot_step"), has("rio_main") || has("main")) {
+            (true, _) => Style::Steps,
+            (false, true) => Style::Loop,
+            _ => return Err("it exports neither `robot_step` nor `main`".into()),
+        };
+        let code = bytes_hash(bytes);
+        let mut program = WasmProgram {
+            engine,
+            module,
+            linker,
+            style,
+            prepared,
+            budget,
+            rules,
+            code,
+            fresh: Arc::default(),
+        };
+        // Whatever is missing shows now, not in the first quantum.
+        let live = program.instantiate()?;
+        program.fresh = Arc::new(live.memory.map_or_else(Vec::new, |m| m.data(&live.store).to_vec()));
+        Ok(program)
+    }
+
+    fn instantiate(&self) -> Result<Live, String> {
+        let limits = StoreLimitsBuilder::new().memory_size(self.budget.memory).table_elements(65_536).build();
+        let mut store = Store::new(&self.engine, Host { limits, ..Host::default() });
+        store.limiter(|host| &mut host.limits);
+        store.set_fuel(self.budget.fuel).map_err(|e| e.to_string())?;
+        let instance =
+            self.linker.instantiate_and_start(&mut store, &self.module).map_err(|e| e.to_string())?;
+        Live::new(store, &instance, self)
+    }
+}
+
+impl Program for WasmProgram {
+    fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    fn code(&self) -> u64 {
+        self.code
+    }
+
+    fn start(&self) -> Box<dyn Mind> {
+        let live = self.instantiate().map_err(|why| Failure { cause: Cause::Crash, message: why });
+        Box::new(WasmMind {
+            live,
+            fuel: self.budget.fuel,
+            plain: self.prepared.plain && self.style == Style::Steps,
+            fresh: Arc::clone(&self.fresh),
+            past: Vec::new(),
+        })
+    }
+}
+
+/// What the sandbox's functions work on.
+#[derive(Default)]
+struct Host {
+    registers: RegisterFile,
+    tick: u64,
+    tick_us: u32,
+    said: Vec<String>,
+    limits: StoreLimits,
+    /// Values read in this quantum, when the past is kept.
+    heard: Vec<u32>,
+    /// Values to read instead of registers, when the past is run again.
+    again: Option<std::vec::IntoIter<u32>>,
+    keeps: bool,
+}
+
+impl Host {
+    fn peek(&mut self, address: u32, bytes: u32) -> u32 {
+        if let Some(again) = &mut self.again {
+            return again.next().unwrap_or(0);
+        }
+        let value = self.registers.peek(address, bytes);
+        if self.keeps {
+            self.heard.push(value);
+        }
+        value
+    }
+
+    fn poke(&mut self, address: u32, bytes: u32, value: u32) {
+        if self.again.is_none() {
+            self.registers.poke(address, bytes, value);
+        }
+    }
+}
+
+/// A program with its own loop waits for the next quantum.
+#[derive(Debug)]
+struct Wait;
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("waits for the next quantum")
+    }
+}
+
+impl wasmi::errors::HostError for Wait {}
+
+/// The functions a program may call: see `sdk/c/rio.h`.
+fn imports(engine: &Engine) -> Result<Linker<Host>, wasmi::Error> {
+    let mut linker = Linker::new(engine);
+    linker.func_wrap("rio", "peek8", |mut c: Caller<'_, Host>, a: u32| c.data_mut().peek(a, 1))?;
+    linker.func_wrap("rio", "peek16", |mut c: Caller<'_, Host>, a: u32| c.data_mut().peek(a, 2))?;
+    linker.func_wrap("rio", "peek32", |mut c: Caller<'_, Host>, a: u32| c.data_mut().peek(a, 4))?;
+    linker.func_wrap("rio", "poke8", |mut c: Caller<'_, Host>, a: u32, v: u32| c.data_mut().poke(a, 1, v))?;
+    linker
+        .func_wrap("rio", "poke16", |mut c: Caller<'_, Host>, a: u32, v: u32| c.data_mut().poke(a, 2, v))?;
+    linker
+        .func_wrap("rio", "poke32", |mut c: Caller<'_, Host>, a: u32, v: u32| c.data_mut().poke(a, 4, v))?;
+    linker.func_wrap("rio", "ticks", |c: Caller<'_, Host>| c.data().tick as u32)?;
+    linker.func_wrap("rio", "tick_us", |c: Caller<'_, Host>| c.data().tick_us)?;
+    linker.func_wrap("rio", "log", log)?;
+    linker.func_wrap("rio", "init", |_: Caller<'_, Host>| 1_u32)?;
+    linker.func_wrap("rio", "wait", |_: Caller<'_, Host>| -> Result<u32, wasmi::Error> {
+        Err(wasmi::Error::host(Wait))
+    })?;
+    linker.func_wrap("rio", "done", |_: Caller<'_, Host>| ())?;
+    Ok(linker)
+}
+
+/// Takes a line from the program's memory: up to a zero byte, bounded.
+fn log(mut caller: Caller<'_, Host>, at: u32) {
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else { return };
+    let bytes = memory.data(&caller).get(at as usize..).unwrap_or(&[]);
+    let line = bytes[..bytes.len().min(MOST_CHARS)].split(|b| *b == 0).next().unwrap_or(&[]);
+    let text: String = String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).collect();
+    let host = caller.data_mut();
+    if host.again.is_none() && host.said.len() < MOST_LINES {
+        host.said.push(text);
+    }
+}
+
+/// A running copy.
+struct Live {
+    store: Store<Host>,
+    memory: Option<Memory>,
+    globals: Vec<Global>,
+    stack_pointer: Option<(Global, Val)>,
+    body: Body,
+}
+
+/// The functions of a running copy, and where a loop stands.
+enum Body {
+    Steps { setup: Option<TypedFunc<(), ()>>, step: TypedFunc<(), ()>, started: bool },
+    Loop(LoopState),
+}
+
+enum LoopState {
+    Fresh(TypedFunc<(), i32>),
+    Waits(Box<wasmi::TypedResumableCallHostTrap<i32>>),
+    Hungry(Box<wasmi::TypedResumableCallOutOfFuel<i32>>),
+    Ended(String),
+}
+
+impl Live {
+    fn new(store: Store<Host>, instance: &Instance, program: &WasmProgram) -> Result<Live, String> {
+        let function = |name: &str| instance.get_typed_func::<(), ()>(&store, name);
+        let body = match program.style {
+            Style::Steps => {
+                let step = function("robot_step").map_err(|e| format!("`robot_step`: {e}"))?;
+                Body::Steps { setup: function("robot_setup").ok(), step, started: false }
+            }
+            Style::Loop => {
+                let name = if instance.get_func(&store, "rio_main").is_some() { "rio_main" } else { "main" };
+                let main = instance.get_typed_func::<(), i32>(&store, name);
+                Body::Loop(LoopState::Fresh(main.map_err(|e| format!("`main`: {e}"))?))
+            }
+        };
+        let named = |k: usize| instance.get_global(&store, &format!("{GLOBAL}{k}"));
+        let globals: Vec<Global> = (0..program.prepared.globals).filter_map(named).collect();
+        let pointer = program.prepared.stack_pointer.and_then(|k| globals.get(k).copied());
+        let stack_pointer = pointer.map(|g| (g, g.get(&store)));
+        let memory = instance.get_memory(&store, "memory");
+        Ok(Live { store, memory, globals, stack_pointer, body })
+    }
+
+    /// Runs for one quantum; answers what went wrong.
+    fn run(&mut self, fuel: u64) -> Option<Failure> {
+        if self.store.set_fuel(fuel).is_err() {
+            return Some(Failure { cause: Cause::Crash, message: "it cannot be metered".into() });
+        }
+        match &mut self.body {
+            Body::Steps { setup, step, started } => {
+                let first = if *started { None } else { setup.as_ref() };
+                let store = &mut self.store;
+                let ran = first.map_or(Ok(()), |setup| setup.call(&mut *store, ()));
+                *started |= ran.is_ok();
+                let failure = ran.and_then(|()| step.call(store, ())).err().map(|e| explain(&e));
+                if failure.is_some()
+                    && let Some((pointer, value)) = &self.stack_pointer
+                {
+                    // The calls that were cut off will not put it back.
+                    let _ = pointer.set(&mut self.store, value.clone());
+                }
+                failure
+            }
+            Body::Loop(state) => run_loop(state, &mut self.store),
+        }
+    }
+}
+
+/// Lets a program with its own loop go on until it waits.
+fn run_loop(state: &mut LoopState, store: &mut Store<Host>) -> Option<Failure> {
+    let now = std::mem::replace(state, LoopState::Ended("it has crashed before".into()));
+    let came = match now {
+        LoopState::Fresh(main) => main.call_resumable(&mut *store, ()),
+        LoopState::Waits(call) => call.resume(&mut *store, &[Val::I32(1)]),
+        LoopState::Hungry(call) => call.resume(&mut *store),
+        LoopState::Ended(why) => {
+            *state = LoopState::Ended(why.clone());
+            return Some(Failure { cause: Cause::Crash, message: why });
+        }
+    };
+    match came {
+        Ok(TypedResumableCall::HostTrap(call)) if call.host_error().downcast_ref::<Wait>().is_some() => {
+            *state = LoopState::Waits(Box::new(call));
+            None
+        }
+        Ok(TypedResumableCall::OutOfFuel(call)) => {
+            *state = LoopState::Hungry(Box::new(call));
+            Some(Failure { cause: Cause::Overrun, message: String::new() })
+        }
+        Ok(TypedResumableCall::HostTrap(call)) => Some(explain(call.host_error())),
+        Ok(TypedResumableCall::Finished(code)) => {
+            *state = LoopState::Ended(format!("its main function returned {code}"));
+            let message = format!("its main function returned {code}");
+            Some(Failure { cause: Cause::Crash, message })
+        }
+        Err(e) => Some(explain(&e)),
+    }
+}
+
+fn explain(error: &wasmi::Error) -> Failure {
+    if error.as_trap_code() == Some(TrapCode::OutOfFuel) {
+        return Failure { cause: Cause::Overrun, message: String::new() };
+    }
+    Failure { cause: Cause::Crash, message: error.to_string() }
+}
+
+/// One robot's copy.
+struct WasmMind {
+    live: Result<Live, Failure>,
+    fuel: u64,
+    /// Whether its memory can be taken as an image.
+    plain: bool,
+    fresh: Arc<Vec<u8>>,
+    /// What it read in each quantum, when it cannot.
+    past: Vec<Quantum>,
+}
+
+/// What a program read in one quantum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Quantum {
+    tick: u64,
+    tick_us: u32,
+    heard: Vec<u32>,
+}
+
+/// A memory as bytes.
+#[derive(Serialize, Deserialize)]
+enum Image {
+    /// Whether it was set up, bits of the globals, size of the memory, and the pieces that differ from
+    /// a fresh copy.
+    Plain { started: bool, globals: Vec<u64>, size: u64, pieces: Vec<(u32, Vec<u8>)> },
+    /// Everything it read so far.
+    Past(Vec<Quantum>),
+}
+
+impl Mind for WasmMind {
+    fn think(&mut self, moment: &Moment, registers: &mut RegisterFile) -> Thought {
+        let live = match &mut self.live {
+            Ok(live) => live,
+            Err(failure) => return Thought { failure: Some(failure.clone()), ..Thought::default() },
+        };
+        let host = live.store.data_mut();
+        host.tick = moment.tick;
+        host.tick_us = moment.tick_us;
+        host.keeps = !self.plain;
+        // The sandbox's functions need what they work on to live in the store.
+        std::mem::swap(&mut host.registers, registers);
+        let failure = live.run(self.fuel);
+        let left = live.store.get_fuel().unwrap_or(0);
+        let host = live.store.data_mut();
+        std::mem::swap(&mut host.registers, registers);
+        if !self.plain {
+            let heard = std::mem::take(&mut host.heard);
+            self.past.push(Quantum { tick: moment.tick, tick_us: moment.tick_us, heard });
+        }
+        let said = std::mem::take(&mut host.said);
+        Thought { fuel: self.fuel.saturating_sub(left), said, failure }
+    }
+
+    fn image(&self) -> Vec<u8> {
+        let image = match &self.live {
+            Ok(live) if self.plain => {
+                let started = matches!(live.body, Body::Steps { started: true, .. });
+                let globals = live.globals.iter().map(|g| bits(&g.get(&live.store))).collect();
+                let data = live.memory.map_or(&[][..], |m| m.data(&live.store));
+                Image::Plain { started, globals, size: data.len() as u64, pieces: pieces(data, &self.fresh) }
+            }
+            _ => Image::Past(self.past.clone()),
+        };
+        // Plain data into a growing buffer cannot fail.
+        postcard::to_allocvec(&image).unwrap_or_default()
+    }
+
+    fn restore(&mut self, image: &[u8]) -> Result<(), String> {
+        let image: Image = postcard::from_bytes(image).map_err(|e| e.to_string())?;
+        let Ok(live) = &mut self.live else { return Ok(()) };
+        match image {
+            Image::Plain { started, globals, size, pieces } => {
+                if globals.len() != live.globals.len() {
+                    return Err("it has other globals".into());
+                }
+                for (global, bits) in live.globals.iter().zip(globals) {
+                    let value = from_bits(&global.get(&live.store), bits);
+                    global.set(&mut live.store, value).map_err(|e| e.to_string())?;
+                }
+                put(live, size, &pieces)?;
+                if let Body::Steps { started: now, .. } = &mut live.body {
+                    *now = started;
+                }
+            }
+            Image::Past(past) => {
+                for quantum in &past {
+                    let host = live.store.data_mut();
+                    (host.tick, host.tick_us) = (quantum.tick, quantum.tick_us);
+                    host.again = Some(quantum.heard.clone().into_iter());
+                    let _ = live.run(self.fuel);
+                }
+                live.store.data_mut().again = None;
+                self.past = past;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes compared at once.
+const PIECE: usize = 64;
+
+/// The pieces of a memory that differ from a fresh one; what is beyond the fresh one counts from zero.
+fn pieces(data: &[u8], fresh: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let mut all: Vec<(u32, Vec<u8>)> = Vec::new();
+    for (k, piece) in data.chunks(PIECE).enumerate() {
+        let at = k * PIECE;
+        let same = match fresh.get(at..at + piece.len()) {
+            Some(old) => old == piece,
+            None => piece.iter().all(|b| *b == 0),
+        };
+        if same {
+            continue;
+        }
+        match all.last_mut().filter(|(start, bytes)| *start as usize + bytes.len() == at) {
+            Some((_, bytes)) => bytes.extend_from_slice(piece),
+            None => all.push((at as u32, piece.to_vec())),
+        }
+    }
+    all
+}
+
+fn put(live: &mut Live, size: u64, pieces: &[(u32, Vec<u8>)]) -> Result<(), String> {
+    let Some(memory) = live.memory else { return Ok(()) };
+    let now = memory.data(&live.store).len() as u64;
+    if size > now {
+        let pages = (size - now).div_ceil(65_536);
+        memory.grow(&mut live.store, pages).map_err(|e| e.to_string())?;
+    }
+    let data = memory.data_mut(&mut live.store);
+    for (at, bytes) in pieces {
+        let at = *at as usize;
+        let place = data.get_mut(at..at + bytes.len()).ok_or("it has less memory")?;
+        place.copy_from_slice(bytes);
+    }
+    Ok(())
+}
+
+fn bits(value: &Val) -> u64 {
+    match value {
+        Val::I32(v) => u64::from(*v as u32),
+        Val::I64(v) => *v as u64,
+        Val::F32(v) => u64::from(v.to_bits()),
+        Val::F64(v) => v.to_bits(),
+        _ => 0,
+    }
+}
+
+fn from_bits(like: &Val, bits: u64) -> Val {
+    match like {
+        Val::I32(_) => Val::I32(bits as u32 as i32),
+        Val::I64(_) => Val::I64(bits as i64),
+        Val::F32(_) => Val::F32(wasmi::F32::from_bits(bits as u32)),
+        Val::F64(_) => Val::F64(wasmi::F64::from_bits(bits)),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,222 @@
+//! Where the code of controllers comes from: files of a project, texts in the scenario, or a recording.
+//!
+//! Everything that was made is kept by name, so that a recording can hold it and a replay needs
+//! neither the source nor a compiler.
+
+use crate::compiler::{self, CompileError, Source};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use swarmyard_base::hash::bytes_hash;
+
+/// Most bytes of one file of code.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The file that marks the folder of a project; what is in it does not matter.
+pub const PROJECT: &str = "swarmyard.project";
+
+/// The place where code is found and made.
+#[derive(Default)]
+pub struct Workshop {
+    folder: Option<PathBuf>,
+    /// By name and target: what was made here, or what a recording brought.
+    made: Mutex<BTreeMap<String, Arc<Vec<u8>>>>,
+}
+
+/// What code is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The sandbox.
+    Sandbox,
+    /// This machine.
+    Native,
+}
+
+/// Where a controller's code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code<'a> {
+    /// A file, relative to the scenario.
+    File(&'a str),
+    /// C text in the scenario itself.
+    Text(&'a str),
+}
+
+impl Workshop {
+    /// A workshop without files: only code in the scenario itself.
+    #[must_use]
+    pub fn nowhere() -> Workshop {
+        Workshop::default()
+    }
+
+    /// A workshop for the files of one folder, and those below it.
+    #[must_use]
+    pub fn in_folder(folder: &Path) -> Workshop {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        Workshop { folder: Some(folder.to_owned()), made: Mutex::default() }
+    }
+
+    /// A workshop that has only what was made before.
+    #[must_use]
+    pub fn with_made(made: Vec<(String, Vec<u8>)>) -> Workshop {
+        let made = made.into_iter().map(|(name, bytes)| (name, Arc::new(bytes))).collect();
+        Workshop { folder: None, made: Mutex::new(made) }
+    }
+
+    /// Everything that was made so far, by name.
+    #[must_use]
+    pub fn made(&self) -> Vec<(String, Arc<Vec<u8>>)> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.iter().map(|(name, bytes)| (name.clone(), Arc::clone(bytes))).collect()
+    }
+
+    /// The path of a file of the project.
+    ///
+    /// # Errors
+    /// When there are no files here, or the name leads out of the project.
+    pub fn path(&self, name: &str) -> Result<PathBuf, CompileError> {
+        let Some(folder) = &self.folder else {
+            return Err(CompileError::System(format!("there are no files here to find `{name}` in")));
+        };
+        let path = folder.join(name);
+        let inside = |path: &Path| Some(plain(path)?.starts_with(plain(&project_of(folder))?));
+        if Path::new(name).is_absolute() || inside(&path) != Some(true) {
+            return Err(CompileError::System(format!(
+                "`{name}` leads out of the project; that is the scenario's folder, or the one above it with a file `{PROJECT}`"
+            )));
+        }
+        Ok(path)
+    }
+
+    /// The scenario's folder.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The program of some code: made now, or as it was made before. `registers` is the text of
+    /// `registers.h`.
+    ///
+    /// # Errors
+    /// When it cannot be read or compiled.
+    pub fn make(
+        &self,
+        code: Code<'_>,
+        target: Target,
+        registers: &str,
+    ) -> Result<Arc<Vec<u8>>, CompileError> {
+        let name = made_name(code, target, registers);
+        let known = self.made.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+        match known {
+            Some(bytes) => Ok(bytes),
+            None => self.remake(code, target, registers),
+        }
+    }
+
+    /// The same, although it was made before: the source may have changed.
+    ///
+    /// # Errors
+    /// When it cannot be read or compiled.
+    pub fn remake(
+        &self,
+        code: Code<'_>,
+        target: Target,
+        registers: &str,
+    ) -> Result<Arc<Vec<u8>>, CompileError> {
+        let bytes = Arc::new(self.fresh(code, target, registers)?);
+        let name = made_name(code, target, registers);
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    fn fresh(&self, code: Code<'_>, target: Target, registers: &str) -> Result<Vec<u8>, CompileError> {
+        let compile = |source: &Source<'_>| match target {
+            Target::Sandbox => compiler::to_wasm(source),
+            Target::Native => compiler::to_native(source),
+        };
+        match code {
+            Code::File(name) if is_source(name) => {
+                let path = self.path(name)?;
+                readable(&path, name)?;
+                let folder = self.folder.as_deref().unwrap_or(Path::new("."));
+                Ok(compile(&Source { file: name, folder, registers })?.bytes)
+            }
+            Code::File(name) => {
+                let path = self.path(name)?;
+                readable(&path, name)?;
+                std::fs::read(&path).map_err(|e| CompileError::System(format!("cannot read `{name}`: {e}")))
+            }
+            Code::Text(text) => {
+                let room = tempfolder()?;
+                let written = std::fs::write(room.join("controller.c"), text);
+                let made = written
+                    .map_err(|e| CompileError::System(e.to_string()))
+                    .and_then(|()| compile(&Source { file: "controller.c", folder: &room, registers }));
+                let _ = std::fs::remove_dir_all(&room);
+                Ok(made?.bytes)
+            }
+        }
+    }
+}
+
+/// The folder of the project that a scenario's folder belongs to.
+fn project_of(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let marked = absolute.ancestors().find(|f| f.join(PROJECT).is_file());
+    marked.unwrap_or(&absolute).to_owned()
+}
+
+/// A path without `.` and `..` and links, as far as it exists.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let mut out = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::CurDir => {}
+            other => out.push(other),
+        }
+    }
+    Some(std::fs::canonicalize(&out).unwrap_or(out))
+}
+
+/// Whether a file is C or C++.
+#[must_use]
+pub fn is_source(name: &str) -> bool {
+    [".c", ".cpp", ".cc", ".cxx"].iter().any(|end| name.ends_with(end))
+}
+
+/// The name under which something made is kept: two types may make different things of one source,
+/// because their registers differ.
+fn made_name(code: Code<'_>, target: Target, registers: &str) -> String {
+    let end = if target == Target::Sandbox { "wasm" } else { "native" };
+    match code {
+        Code::File(name) if is_source(name) => {
+            format!("{name}.{:08x}.{end}", bytes_hash(registers.as_bytes()) as u32)
+        }
+        Code::File(name) => name.to_owned(),
+        Code::Text(text) => {
+            let all = [text.as_bytes(), registers.as_bytes()].concat();
+            format!("code.{:016x}.{end}", bytes_hash(&all))
+        }
+    }
+}
+
+fn readable(path: &Path, name: &str) -> Result<(), CompileError> {
+    let about =
+        std::fs::metadata(path).map_err(|e| CompileError::System(format!("cannot read `{name}`: {e}")))?;
+    if !about.is_file() || about.len() > MOST_BYTES {
+        return Err(CompileError::System(format!("`{name}` is not a file of at most {MOST_BYTES} bytes")));
+    }
+    Ok(())
+}
+
+fn tempfolder() -> Result<PathBuf, CompileError> {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("swarmyard-code-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&path).map_err(|e| CompileError::System(e.to_string()))?;
+    Ok(path)
+}
