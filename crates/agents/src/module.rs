@@ -209,7 +209,9 @@ mod tests {
     fn exports(bytes: &[u8]) -> Vec<String> {
         let engine = wasmi::Engine::default();
         let module = wasmi::Module::new(&engine, bytes).unwrap();
-        module.exports().map(|e| e.name().to_owned()).collect()
+        let mut names: Vec<String> = module.exports().map(|e| e.name().to_owned()).collect();
+        names.sort();
+        names
     }
 
     #[test]
@@ -219,7 +221,7 @@ mod tests {
             (func (export \"robot_step\")) (export \"__stack_pointer\" (global $sp)))";
         let prepared = prepare(&wat::parse_str(with).unwrap()).unwrap();
         assert_eq!((prepared.globals, prepared.stack_pointer, prepared.plain), (2, Some(0), true));
-        let names = ["robot_step", "__stack_pointer", "swarmyard:global:0", "swarmyard:global:1"];
+        let names = ["__stack_pointer", "robot_step", "swarmyard:global:0", "swarmyard:global:1"];
         assert_eq!(exports(&prepared.bytes), names);
     }
 

@@ -13,7 +13,7 @@ use swarmyard_base::hash::bytes_hash;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The file that marks the folder of a project; what is in it does not matter.
-pub const PROJECT: &str = "swarmyard.project";
+pub(crate) const PROJECT: &str = "swarmyard.project";
 
 /// The place where code is found and made.
 #[derive(Default)]
