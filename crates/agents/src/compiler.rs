@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use swarmyard_base::{Diagnostic, Diagnostics};
 
 /// The header every controller includes.
 pub const RIO_H: &str = include_str!("../../../sdk/c/rio.h");
@@ -64,6 +65,18 @@ impl std::fmt::Display for CompileError {
                 f.write_str(&lines.join("\n"))
             }
         }
+    }
+}
+
+impl CompileError {
+    /// The same as problems of a scenario, one for each message.
+    #[must_use]
+    pub fn into_diagnostics(self) -> Diagnostics {
+        let one = |message: String| Diagnostic::error("bad-program", message);
+        Diagnostics(match self {
+            CompileError::NoCompiler(why) | CompileError::System(why) => vec![one(why)],
+            CompileError::Source(messages) => messages.iter().map(|m| one(m.to_string())).collect(),
+        })
     }
 }
 

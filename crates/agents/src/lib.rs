@@ -12,7 +12,6 @@ mod workshop;
 
 pub use compiler::CompileError;
 pub use header::c_header;
-pub use program::remake;
 pub use workshop::{Code, Target, Workshop, is_source};
 
 use std::sync::Arc;

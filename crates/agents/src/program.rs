@@ -1,14 +1,12 @@
 //! The class `program`: a controller in a sandbox, from C, C++ or WebAssembly.
 
 use crate::header::c_header;
-use crate::wasm::{Budget, WasmProgram};
-use crate::workshop::{Code, Target, Workshop};
+use crate::wasm::{Budget, Origin, WasmProgram};
+use crate::workshop::{Code, Target, Workshop, made_name};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
-use swarmyard_part_api::{
-    Built, Class, Kind, Param, ParamType, Policy, Program, RegisterMap, Rules, Sheet, ThinkTime, TypeLayout,
-};
+use swarmyard_part_api::{Built, Class, Kind, Param, ParamType, Policy, Rules, Sheet, ThinkTime, TypeLayout};
 use swarmyard_scene::{Params, Value};
 
 /// The class, which finds its code in `workshop`.
@@ -57,11 +55,25 @@ pub(crate) fn rules(p: &Params) -> Rules {
     }
 }
 
-fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
+fn build(workshop: &Arc<Workshop>, p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let header = c_header(layout.name, layout.registers);
     let code = code_of(p)?;
     let bytes = workshop.make(code, Target::Sandbox, &header).map_err(|e| does_not_compile(p, code, &e))?;
-    Ok(Built::Program(Arc::new(program(&bytes, p).map_err(|why| bad_program(p, why))?)))
+    let origin = Arc::new(origin(workshop, code, header));
+    let program = WasmProgram::new(&bytes, budget(p), rules(p), origin);
+    Ok(Built::Program(Arc::new(program.map_err(|why| bad_program(p, why))?)))
+}
+
+/// Where the code came from, and how it is made anew when it has changed.
+fn origin(workshop: &Arc<Workshop>, code: Code<'_>, header: String) -> Origin {
+    let name = made_name(code, Target::Sandbox, &header);
+    let source = match code {
+        Code::File(file) => workshop.path(file).ok(),
+        Code::Text(_) => None,
+    };
+    let (workshop, owned) = (Arc::clone(workshop), code.to_owned());
+    let again = Box::new(move || workshop.remake(owned.borrow(), Target::Sandbox, &header));
+    Origin { name, source, again }
 }
 
 /// Where a controller's code is.
@@ -87,27 +99,10 @@ fn bad_program(p: &Params, why: String) -> Diagnostic {
     Diagnostic::error("bad-program", why).at(p.span("source").or(p.span("code")))
 }
 
-fn program(bytes: &[u8], p: &Params) -> Result<WasmProgram, String> {
+fn budget(p: &Params) -> Budget {
     let unlimited = |name: &str| p.int_or_none(name).filter(|n| *n > 0);
-    let budget = Budget {
+    Budget {
         fuel: unlimited("fuel").map_or(u64::MAX / 2, |n| n as u64),
         memory: unlimited("memory").and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX),
-    };
-    WasmProgram::new(bytes, budget, rules(p))
-}
-
-/// A program made anew from changed code, with the parameters of the old one.
-///
-/// # Errors
-/// What the compiler says, or why the module cannot run.
-pub fn remake(
-    workshop: &Workshop,
-    p: &Params,
-    name: &str,
-    registers: &RegisterMap,
-) -> Result<Arc<dyn Program>, crate::CompileError> {
-    let header = c_header(name, registers);
-    let code = code_of(p).map_err(|d| crate::CompileError::System(d.message))?;
-    let bytes = workshop.remake(code, Target::Sandbox, &header)?;
-    Ok(Arc::new(program(&bytes, p).map_err(crate::CompileError::System)?))
+    }
 }

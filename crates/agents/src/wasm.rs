@@ -4,9 +4,12 @@
 //! as an image (memory and mutable globals); a program with its own loop has a stack that cannot be
 //! taken, so its past is kept instead: the values it read, with which it is run again.
 
+use crate::compiler::CompileError;
 use crate::module::{GLOBAL, Prepared, Style, prepare};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use swarmyard_base::Diagnostics;
 use swarmyard_base::hash::bytes_hash;
 use swarmyard_part_api::{Cause, Failure, Mind, Moment, Program, RegisterFile, Rules, Thought};
 use wasmi::{
@@ -39,6 +42,19 @@ pub struct WasmProgram {
     code: u64,
     /// Memory of a fresh copy: images hold only what differs from it.
     fresh: Arc<Vec<u8>>,
+    /// The bytes it was made of.
+    bytes: Arc<Vec<u8>>,
+    origin: Arc<Origin>,
+}
+
+/// Where a program came from, and how it is made anew.
+pub struct Origin {
+    /// The name under which a recording keeps it.
+    pub name: String,
+    /// The file it was made from.
+    pub source: Option<PathBuf>,
+    /// Makes its bytes anew.
+    pub again: Box<dyn Fn() -> Result<Arc<Vec<u8>>, CompileError> + Send + Sync>,
 }
 
 impl WasmProgram {
@@ -46,7 +62,12 @@ impl WasmProgram {
     ///
     /// # Errors
     /// When it is no module, wants something it cannot have here, or has none of the functions.
-    pub fn new(bytes: &[u8], budget: Budget, rules: Rules) -> Result<WasmProgram, String> {
+    pub fn new(
+        bytes: &Arc<Vec<u8>>,
+        budget: Budget,
+        rules: Rules,
+        origin: Arc<Origin>,
+    ) -> Result<WasmProgram, String> {
         let prepared = prepare(bytes)?;
         let mut config = Config::default();
         // A small stack to begin with: there may be ten thousand of them.
@@ -73,11 +94,20 @@ impl WasmProgram {
             rules,
             code,
             fresh: Arc::default(),
+            bytes: Arc::clone(bytes),
+            origin,
         };
         // Whatever is missing shows now, not in the first quantum.
         let live = program.instantiate()?;
         program.fresh = Arc::new(live.memory.map_or_else(Vec::new, |m| m.data(&live.store).to_vec()));
         Ok(program)
+    }
+
+    fn of_bytes(&self, bytes: &Arc<Vec<u8>>) -> Result<Arc<dyn Program>, Diagnostics> {
+        match WasmProgram::new(bytes, self.budget, self.rules, Arc::clone(&self.origin)) {
+            Ok(program) => Ok(Arc::new(program)),
+            Err(why) => Err(CompileError::System(why).into_diagnostics()),
+        }
     }
 
     fn instantiate(&self) -> Result<Live, String> {
@@ -98,6 +128,23 @@ impl Program for WasmProgram {
 
     fn code(&self) -> u64 {
         self.code
+    }
+
+    fn bytes(&self) -> (&str, &[u8]) {
+        (&self.origin.name, &self.bytes)
+    }
+
+    fn source(&self) -> Option<&Path> {
+        self.origin.source.as_deref()
+    }
+
+    fn renewed(&self) -> Result<Arc<dyn Program>, Diagnostics> {
+        let bytes = (self.origin.again)().map_err(CompileError::into_diagnostics)?;
+        self.of_bytes(&bytes)
+    }
+
+    fn with_code(&self, code: &[u8]) -> Result<Arc<dyn Program>, Diagnostics> {
+        self.of_bytes(&Arc::new(code.to_vec()))
     }
 
     fn start(&self) -> Box<dyn Mind> {

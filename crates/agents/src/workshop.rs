@@ -41,6 +41,31 @@ pub enum Code<'a> {
     Text(&'a str),
 }
 
+/// The same, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OwnedCode {
+    File(String),
+    Text(String),
+}
+
+impl Code<'_> {
+    pub(crate) fn to_owned(self) -> OwnedCode {
+        match self {
+            Code::File(name) => OwnedCode::File(name.to_owned()),
+            Code::Text(text) => OwnedCode::Text(text.to_owned()),
+        }
+    }
+}
+
+impl OwnedCode {
+    pub(crate) fn borrow(&self) -> Code<'_> {
+        match self {
+            OwnedCode::File(name) => Code::File(name),
+            OwnedCode::Text(text) => Code::Text(text),
+        }
+    }
+}
+
 impl Workshop {
     /// A workshop without files: only code in the scenario itself.
     #[must_use]
@@ -189,7 +214,7 @@ pub fn is_source(name: &str) -> bool {
 
 /// The name under which something made is kept: two types may make different things of one source,
 /// because their registers differ.
-fn made_name(code: Code<'_>, target: Target, registers: &str) -> String {
+pub(crate) fn made_name(code: Code<'_>, target: Target, registers: &str) -> String {
     let end = if target == Target::Sandbox { "wasm" } else { "native" };
     match code {
         Code::File(name) if is_source(name) => {

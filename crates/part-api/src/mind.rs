@@ -6,7 +6,9 @@
 
 use crate::RegisterFile;
 use serde::{Deserialize, Serialize};
-use swarmyard_base::Uid;
+use std::path::Path;
+use std::sync::Arc;
+use swarmyard_base::{Diagnostics, Uid};
 
 /// When a mind is asked, and whose it is.
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +157,24 @@ pub trait Program: Send + Sync {
 
     /// A fresh copy for one robot.
     fn start(&self) -> Box<dyn Mind>;
+
+    /// Its code as bytes, and the name under which a recording keeps it.
+    fn bytes(&self) -> (&str, &[u8]);
+
+    /// The file it was made from, if there is one.
+    fn source(&self) -> Option<&Path>;
+
+    /// Makes it anew from its source.
+    ///
+    /// # Errors
+    /// What the compiler says.
+    fn renewed(&self) -> Result<Arc<dyn Program>, Diagnostics>;
+
+    /// A program that is treated the same, of other code.
+    ///
+    /// # Errors
+    /// When the code cannot run here.
+    fn with_code(&self, code: &[u8]) -> Result<Arc<dyn Program>, Diagnostics>;
 }
 
 /// One robot's running program.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use swarmyard_base::hash::NUMERICS_VERSION;
 use swarmyard_base::{Ratio, Time};
-use swarmyard_engine::{Model, build_id};
+use swarmyard_engine::{ControllerKind, Model, build_id};
 
 /// The newest format of the file; goes up when an older build could not read a new file.
 pub(crate) const FORMAT: u32 = 1;
@@ -41,6 +41,24 @@ pub struct Header {
     /// The scenario file and what it includes. Stored as attachments, not in the message.
     #[serde(skip)]
     pub sources: Vec<SourceText>,
+    /// Code of controllers at the start, as it ran. Stored as attachments, not in the message.
+    #[serde(skip)]
+    pub code: Vec<CodeBytes>,
+}
+
+/// The code of a controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeBytes {
+    /// Its name; code that came while running is called by its hash.
+    pub name: String,
+    /// The code.
+    pub bytes: Vec<u8>,
+}
+
+/// The name under which code that came while running is kept.
+#[must_use]
+pub fn code_name(code: u64) -> String {
+    format!("{code:016x}")
 }
 
 impl Header {
@@ -60,8 +78,23 @@ impl Header {
             quantum: model.run.quantum,
             rate_hz: model.record.rate_hz,
             sources: model.sources.0.iter().map(text).collect(),
+            code: code_of(model),
         }
     }
+}
+
+/// The code of all programs of a model, each once.
+fn code_of(model: &Model) -> Vec<CodeBytes> {
+    let mut all: Vec<CodeBytes> = Vec::new();
+    for controller in model.types.iter().flat_map(|ty| &ty.controllers) {
+        if let ControllerKind::Program(program) = &controller.model {
+            let (name, bytes) = program.bytes();
+            if all.iter().all(|c| c.name != name) {
+                all.push(CodeBytes { name: name.to_owned(), bytes: bytes.to_vec() });
+            }
+        }
+    }
+    all
 }
 
 /// How a recording ended. A file that was cut off has none.

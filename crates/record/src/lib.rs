@@ -45,7 +45,7 @@ pub use csv::to_csv;
 pub use diff::{Difference, Visible, diff, first_hash_difference};
 pub use error::RecordError;
 pub use events::{Contact, Event, StepEvents};
-pub use header::{End, Header, SourceText};
+pub use header::{CodeBytes, End, Header, SourceText, code_name};
 pub use recorder::{Recorder, Summary};
 pub use recording::{Frame, FrameMark, Recording, fuzz_open};
 pub use svg::to_svg;

@@ -6,7 +6,7 @@ use crate::bodies::Bodies;
 use crate::budget::{Budget, Pace};
 use crate::error::RecordError;
 use crate::events::{Event, EventLog, StepEvents};
-use crate::header::{End, Header};
+use crate::header::{End, Header, code_name};
 use crate::ros::{self, RosTopics, Wanted};
 use crate::sink::{Schema, Sink, message_cost};
 use crate::wire;
@@ -172,6 +172,13 @@ impl<W: Write + Seek> Recorder<W> {
             return;
         }
         self.guard(|r| r.try_frame(model, state, frame, journal));
+    }
+
+    /// Keeps the code of a controller that came while the run goes on.
+    pub fn code(&mut self, code: u64, bytes: &[u8]) {
+        if self.stopped.is_none() {
+            self.guard(|r| write_code(&mut r.sink, &code_name(code), bytes));
+        }
     }
 
     /// Whether something is still being recorded; else why not.
@@ -351,6 +358,9 @@ fn write_header<W: Write + Seek>(
         let name = format!("{}{}", wire::SCENARIO_PREFIX, source.name);
         sink.attach(&name, "text/plain", source.text.as_bytes())?;
     }
+    for code in &header.code {
+        write_code(sink, &code.name, &code.bytes)?;
+    }
     let pairs = [
         ("scenario", header.scenario.clone()),
         ("title", header.title.clone()),
@@ -367,6 +377,10 @@ fn write_header<W: Write + Seek>(
     sink.message(channel, Time::ZERO, &json(serde_json::to_vec(header))?)?;
     let channel = sink.channel(wire::BODIES, "json", json_schema("swarmyard/Bodies"))?;
     sink.message(channel, Time::ZERO, &json(serde_json::to_vec(bodies))?)
+}
+
+fn write_code<W: Write + Seek>(sink: &mut Sink<W>, name: &str, bytes: &[u8]) -> Result<(), mcap::McapError> {
+    sink.attach(&format!("{}{name}", wire::CODE_PREFIX), "application/octet-stream", bytes)
 }
 
 /// JSON describes itself; tools want a schema all the same.

@@ -6,7 +6,7 @@
 use crate::bodies::Bodies;
 use crate::error::RecordError;
 use crate::events::StepEvents;
-use crate::header::{End, FORMAT, Header, SourceText};
+use crate::header::{CodeBytes, End, FORMAT, Header, SourceText};
 use crate::scan::{Place, Record, Scan, Stop};
 use crate::wire;
 use serde::de::DeserializeOwned;
@@ -115,6 +115,7 @@ impl Recording {
             return Err(RecordError::NotARecording(why));
         };
         header.sources = index.texts;
+        header.code = index.code;
         let mut journal = Journal::default();
         for input in index.inputs {
             journal.push(input.stop, input.kind);
@@ -228,6 +229,7 @@ struct Index {
     bodies: Option<Bodies>,
     texts: Vec<SourceText>,
     texts_len: u64,
+    code: Vec<CodeBytes>,
     topics: BTreeMap<u16, String>,
     /// Number of each pose topic.
     group_of: BTreeMap<String, usize>,
@@ -285,8 +287,14 @@ impl Index {
         name: &str,
         data: Place,
     ) -> Result<(), RecordError> {
-        let Some(name) = name.strip_prefix(wire::SCENARIO_PREFIX) else { return Ok(()) };
         self.texts_len = self.texts_len.saturating_add(data.len);
+        if let Some(name) = name.strip_prefix(wire::CODE_PREFIX) {
+            let bytes = scan.read(data, MAX_TEXT)?.filter(|_| self.texts_len <= MAX_TEXTS);
+            let bytes = bytes.ok_or_else(|| bad("the code of a controller"))?;
+            self.code.push(CodeBytes { name: name.to_owned(), bytes });
+            return Ok(());
+        }
+        let Some(name) = name.strip_prefix(wire::SCENARIO_PREFIX) else { return Ok(()) };
         let bytes = scan.read(data, MAX_TEXT)?.filter(|_| self.texts_len <= MAX_TEXTS);
         let text = bytes.and_then(|b| String::from_utf8(b).ok()).ok_or_else(|| bad("a scenario text"))?;
         self.texts.push(SourceText { name: name.to_owned(), text });

@@ -14,6 +14,9 @@ pub(crate) const END: &str = "/swarmyard/end";
 /// Scenario texts are attachments under this name.
 pub(crate) const SCENARIO_PREFIX: &str = "scenario/";
 
+/// Code of controllers is in attachments under this name.
+pub(crate) const CODE_PREFIX: &str = "code/";
+
 /// Encoding of packed messages' schemas: JSON that lists the fields in order.
 pub(crate) const FIELDS: &str = "swarmyard/fields";
 

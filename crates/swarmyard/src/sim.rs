@@ -1,15 +1,16 @@
 //! A run in the hand of a program.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use swarmyard_agents::Workshop;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    Compiled, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Poke, Pool, Scratch,
-    SnapshotError, State, Step, compile, full_hash, restore, snapshot, step, step_hash,
+    Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Poke, Pool,
+    Scratch, SnapshotError, State, Step, compile, full_hash, restore, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
-use swarmyard_part_api::{BadAccess, Detail, Mark, RegisterFile, Registry};
+use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};
 use swarmyard_scene::Scene;
 
 /// How a world is loaded.
@@ -94,6 +95,8 @@ pub struct Sim {
     pool: Pool,
     grouping: Grouping,
     warnings: Diagnostics,
+    /// Code that came while running, by hash.
+    code: BTreeMap<u64, Arc<dyn Program>>,
 }
 
 impl Sim {
@@ -161,6 +164,7 @@ impl Sim {
             pool: Pool::new(threads).map_err(Error::System)?,
             grouping: options.grouping,
             warnings: Diagnostics::default(),
+            code: BTreeMap::new(),
         })
     }
 
@@ -228,6 +232,15 @@ impl Sim {
     pub fn set_journal(&mut self, journal: Journal) -> Result<(), Error> {
         if self.state.stops > 0 || !self.journal.all().is_empty() {
             return Err(Error::System("a journal can be given only before the first step".into()));
+        }
+        for input in journal.all() {
+            if let InputKind::Code { code, .. } = input.kind
+                && !self.minds.knows(code)
+            {
+                return Err(Error::System(format!(
+                    "the journal switches to code {code:016x}, which is not here"
+                )));
+            }
         }
         self.journal = journal;
         Ok(())
@@ -351,6 +364,81 @@ impl Sim {
         let slot = self.slot(path)?;
         self.journal.push(self.state.stops, InputKind::Skip(self.model.uids[slot]));
         Ok(())
+    }
+
+    /// The file a controller's code was made from, when it may be edited and made anew.
+    #[must_use]
+    pub fn source(&self, ty: &str, controller: &str) -> Option<&Path> {
+        let (t, c) = self.controller(ty, controller).ok()?;
+        match &self.model.types[t].controllers[c].model {
+            ControllerKind::Program(program) => program.source(),
+            _ => None,
+        }
+    }
+
+    /// Makes a controller's code anew from its source; from the next step on every robot of the type
+    /// runs it, from its setup on. World and registers stay. It enters the journal.
+    ///
+    /// Answers the hash of the code.
+    ///
+    /// # Errors
+    /// What the compiler says; the old code goes on.
+    pub fn reload(&mut self, ty: &str, controller: &str) -> Result<u64, Error> {
+        let (t, c) = self.controller(ty, controller)?;
+        let ControllerKind::Program(program) = &self.model.types[t].controllers[c].model else {
+            let what = format!("controller `{controller}` of `{ty}` has no code that could change");
+            return Err(Error::Wrong(Diagnostic::error("no-code", what)));
+        };
+        let renewed = program.renewed().map_err(|d| Error::Scenario(Sources::default(), d))?;
+        let code = renewed.code();
+        self.code.insert(code, Arc::clone(&renewed));
+        self.minds.shelve(renewed);
+        self.journal.push(self.state.stops, InputKind::Code { ty: t as u32, controller: c as u32, code });
+        Ok(code)
+    }
+
+    /// Puts code on the shelf that a journal switches to.
+    ///
+    /// # Errors
+    /// When there is no such controller, or the code cannot run.
+    pub fn shelve(&mut self, ty: usize, controller: usize, code: &[u8]) -> Result<(), Error> {
+        let found = self.model.types.get(ty).and_then(|t| t.controllers.get(controller));
+        let Some(ControllerKind::Program(program)) = found.map(|c| &c.model) else {
+            return Err(Error::System("the code belongs to no controller of this scenario".into()));
+        };
+        let program = program.with_code(code).map_err(|d| Error::Scenario(Sources::default(), d))?;
+        self.code.insert(program.code(), Arc::clone(&program));
+        self.minds.shelve(program);
+        Ok(())
+    }
+
+    /// Code that came while running, by hash.
+    pub fn code(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.code.iter().map(|(code, program)| (*code, program.bytes().1))
+    }
+
+    /// What the controllers of a robot printed last, oldest first.
+    #[must_use]
+    pub fn lines(&self, robot: &str) -> Vec<&str> {
+        let Some(slot) = self.model.slot_of_path(robot) else { return Vec::new() };
+        let t = self.model.type_of[slot] as usize;
+        let row = slot - self.model.types[t].slots.start;
+        let controllers = 0..self.model.types[t].controllers.len();
+        controllers.flat_map(|c| self.minds.lines(t, c, row)).map(String::as_str).collect()
+    }
+
+    fn controller(&self, ty: &str, controller: &str) -> Result<(usize, usize), Error> {
+        let types = &self.model.types;
+        let t = types.iter().position(|t| t.name == ty).ok_or_else(|| {
+            let d = Diagnostic::error("unknown-type", format!("no robot is of the type `{ty}`"));
+            Error::Wrong(d.suggest(ty, types.iter().map(|t| t.name.as_str())))
+        })?;
+        let all = &types[t].controllers;
+        let c = all.iter().position(|c| c.name == controller).ok_or_else(|| {
+            let d = Diagnostic::error("unknown-part", format!("`{ty}` has no controller `{controller}`"));
+            Error::Wrong(d.suggest(controller, all.iter().map(|c| c.name.as_str())))
+        })?;
+        Ok((t, c))
     }
 
     /// Halts a robot, or lets it go on.

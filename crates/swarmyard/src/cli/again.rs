@@ -2,10 +2,13 @@
 
 use super::fail::Failure;
 use std::path::Path;
+use std::sync::Arc;
+use swarmyard::agents::Workshop;
 use swarmyard::base::hash::NUMERICS_VERSION;
+use swarmyard::engine::InputKind;
 use swarmyard::formats::Loader;
-use swarmyard::record::{Header, Recording, SourceText};
-use swarmyard::{Options, Sim, standard_registry};
+use swarmyard::record::{Header, Recording, SourceText, code_name};
+use swarmyard::{Options, Sim, registry_with};
 
 /// The header of a recording of this run.
 ///
@@ -27,7 +30,17 @@ pub(crate) fn rebuild(recording: &Recording, threads: usize) -> Result<Sim, Fail
     let empty = SourceText { name: header.scenario.clone(), text: String::new() };
     let (root, others) = header.sources.split_first().unwrap_or((&empty, &[]));
     let options = Options { overrides: header.overrides.clone(), threads, ..Options::default() };
-    let mut sim = Sim::read(&root.name, &root.text, &Embedded(others), &standard_registry(), &options)?;
+    // What was made of the sources then is used now: neither they nor a compiler are needed.
+    let code = header.code.iter().map(|c| (c.name.clone(), c.bytes.clone())).collect();
+    let registry = registry_with(&Arc::new(Workshop::with_made(code)));
+    let mut sim = Sim::read(&root.name, &root.text, &Embedded(others), &registry, &options)?;
+    for input in recording.journal().all() {
+        if let InputKind::Code { ty, controller, code } = input.kind {
+            let name = code_name(code);
+            let bytes = header.code.iter().find(|c| c.name == name).map_or(&[][..], |c| &c.bytes);
+            sim.shelve(ty as usize, controller as usize, bytes)?;
+        }
+    }
     sim.set_journal(recording.journal().clone())?;
     Ok(sim)
 }

@@ -49,6 +49,14 @@ impl Progress {
         bar.set_position((share * PARTS as f64) as u64);
     }
 
+    /// Prints a line above the bar.
+    pub(crate) fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {

@@ -5,8 +5,10 @@
 
 mod events;
 mod report;
+mod speech;
 mod stop;
 mod tape;
+mod watch;
 
 use super::fail::{Exit, Failure, waiting};
 use super::load::{self, Seed, SetArgs, Until};
@@ -15,6 +17,7 @@ use super::progress::Progress;
 use clap::Args;
 use events::Events;
 use serde_json::json;
+use speech::Speech;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,6 +25,7 @@ use stop::Stop;
 use swarmyard::Sim;
 use swarmyard::engine::Frame;
 use tape::Tape;
+use watch::Watch;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,6 +71,9 @@ pub(crate) struct RunArgs {
     /// Stop after so many seconds on the clock, with exit code 124
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     wall_limit: Option<f64>,
+    /// Make controllers anew when their source files change, and go on with them
+    #[arg(long)]
+    watch: bool,
     /// No progress and no report: print the final hash only
     #[arg(short, long)]
     quiet: bool,
@@ -158,11 +165,13 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
         hash_every: args.hash_every,
         progress: Progress::new(!args.quiet),
         json: out.json,
+        speech: Speech::new(!args.quiet && !out.json && !args.streams()),
     };
     report::head(args, &sim, until, &tape, out)?;
     let started = Instant::now();
     let drive = Drive { until, stop: &stop, rate: args.rtf.0, limit: args.wall_limit, started };
-    let ending = drive.run(&mut sim, &mut tape, &mut sinks);
+    let mut watch = args.watch.then(|| Watch::new(&sim));
+    let ending = drive.run(&mut sim, &mut tape, &mut sinks, watch.as_mut());
     let wall = started.elapsed();
     sinks.progress.clear();
     // The recording is closed whatever happened.
@@ -183,14 +192,24 @@ struct Drive<'a> {
 
 impl Drive<'_> {
     /// The loop: a step, and everybody who looks at what it committed.
-    fn run(&self, sim: &mut Sim, tape: &mut Tape, sinks: &mut Sinks) -> Result<Ending, Failure> {
-        while !self.until.reached(sim) {
+    fn run(
+        &self,
+        sim: &mut Sim,
+        tape: &mut Tape,
+        sinks: &mut Sinks,
+        mut watch: Option<&mut Watch>,
+    ) -> Result<Ending, Failure> {
+        while !self.until.reached(sim) && !sim.state().ended {
             if let Some(early) = self.early() {
                 return Ok(early);
+            }
+            if let Some(watch) = &mut watch {
+                watch.look(sim, &sinks.progress, self.started.elapsed().as_secs_f64());
             }
             let before = sim.now();
             let frame = sim.step()?;
             tape.frame(sim, &frame);
+            sinks.speech.frame(sim, &frame, &sinks.progress);
             sinks.events.frame(sim, before, &frame)?;
             sinks.hash(&frame)?;
             let wall = self.started.elapsed().as_secs_f64();
@@ -231,6 +250,7 @@ struct Sinks {
     hash_every: Option<u64>,
     progress: Progress,
     json: bool,
+    speech: Speech,
 }
 
 impl Sinks {

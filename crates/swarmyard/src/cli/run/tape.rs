@@ -18,6 +18,8 @@ pub(super) struct Tape {
     /// Only made for the picture, and removed after it.
     temporary: bool,
     trouble: Option<String>,
+    /// Code that was written, by hash.
+    code: Vec<u64>,
 }
 
 /// What became of a recording.
@@ -43,7 +45,7 @@ impl Tape {
         let for_picture = || std::env::temp_dir().join(format!("swarmyard-{}.mcap", std::process::id()));
         let is_wanted = temporary || recording.is_some();
         let path = recording.unwrap_or_else(for_picture);
-        let mut tape = Tape { recorder: None, path, temporary, trouble: None };
+        let mut tape = Tape { recorder: None, path, temporary, trouble: None, code: Vec::new() };
         if !is_wanted {
             return Ok(tape);
         }
@@ -73,13 +75,19 @@ impl Tape {
     /// Notes a committed step.
     pub(super) fn frame(&mut self, sim: &Sim, frame: &Frame) {
         if let Some(recorder) = &mut self.recorder {
+            for (code, bytes) in sim.code() {
+                if !self.code.contains(&code) {
+                    self.code.push(code);
+                    recorder.code(code, bytes);
+                }
+            }
             recorder.frame(sim.model(), sim.state(), frame, sim.journal());
         }
     }
 
     /// Closes the recording and draws the picture.
     pub(super) fn finish(self, sim: &Sim, picture: Option<&Path>) -> Kept {
-        let Tape { recorder, path, temporary, trouble } = self;
+        let Tape { recorder, path, temporary, trouble, code: _ } = self;
         let mut kept = Kept { file: None, trouble, picture: None, no_picture: None };
         let drawn = match recorder {
             None => Err("there is no recording to draw".to_owned()),

@@ -1,0 +1,64 @@
+//! What controllers say and what becomes of them, for the person at the terminal.
+
+use crate::cli::progress::Progress;
+use swarmyard::Sim;
+use swarmyard::engine::Frame;
+use swarmyard::record::Event;
+
+/// Lines printed in one run; the rest is in the recording.
+const MOST_LINES: u32 = 200;
+
+/// Prints lines on stderr, up to a bound.
+pub(super) struct Speech {
+    left: u32,
+}
+
+impl Speech {
+    pub(super) fn new(wanted: bool) -> Speech {
+        Speech { left: if wanted { MOST_LINES } else { 0 } }
+    }
+
+    /// The lines of one step.
+    pub(super) fn frame(&mut self, sim: &Sim, frame: &Frame, progress: &Progress) {
+        if self.left == 0 {
+            return;
+        }
+        for event in frame.events.iter().filter_map(|e| Event::of_controller(sim.model(), e)) {
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            progress.say(&format!("{:>9}  {}", frame.now.to_string(), words(&event)));
+            if self.left == 0 {
+                progress.say("controllers say more; it is in the recording");
+            }
+        }
+    }
+}
+
+fn words(event: &Event) -> String {
+    match event {
+        Event::Said { robot, text } => format!("{robot}: {text}"),
+        Event::BadRegister { robot, what } => format!("{robot}: warning: {what}"),
+        Event::Quarrel { robot, command } => {
+            format!("{robot}: warning: two controllers write `{command}`; the later one's value holds")
+        }
+        Event::Failed { robot, controller, what, then, lines } => {
+            let mut text = format!("{robot}: controller `{controller}` {what}; {}", follows(then));
+            for line in lines {
+                text += &format!("\n             it said: {line}");
+            }
+            text
+        }
+        _ => String::new(),
+    }
+}
+
+fn follows(policy: &str) -> &'static str {
+    match policy {
+        "halt" => "the robot is halted",
+        "restart" => "it starts anew",
+        "end" => "the run ends",
+        _ => "its last commands stay",
+    }
+}
