@@ -75,7 +75,9 @@ impl CompileError {
         let one = |message: String| Diagnostic::error("bad-program", message);
         Diagnostics(match self {
             CompileError::NoCompiler(why) | CompileError::System(why) => vec![one(why)],
-            CompileError::Source(messages) => messages.iter().map(|m| one(m.to_string())).collect(),
+            CompileError::Source(messages) => {
+                messages.iter().filter(|m| m.error).map(|m| one(m.to_string())).collect()
+            }
         })
     }
 }

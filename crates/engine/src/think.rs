@@ -9,7 +9,9 @@ use crate::step::{Admitted, RunEvent, Scratch};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use swarmyard_base::Uid;
-use swarmyard_part_api::{Channels, Column, ColumnMut, Controller, RegisterFile, ThinkRows, ThinkView};
+use swarmyard_part_api::{
+    Channels, Column, ColumnMut, Controller, Policy, RegisterFile, ThinkRows, ThinkView,
+};
 
 /// Fills `scratch.next` with commands; or says whose commands are missing, having changed nothing
 /// that counts.
@@ -228,8 +230,14 @@ fn overlay(model: &Model, inputs: &Admitted, scratch: &mut Scratch) {
     }
 }
 
-/// Halts robots with a command that is not a finite number, and keeps halted ones quiet.
+/// Halts robots with a command that is not a finite number, and keeps halted ones quiet, also those
+/// whose controller has just failed.
 fn check_finite(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch) {
+    let failed = scratch.events.iter().filter_map(|event| match event {
+        RunEvent::Failed { robot, then: Policy::Halt, .. } => model.slot_of(*robot),
+        _ => None,
+    });
+    let failed: BTreeSet<usize> = failed.collect();
     for (ty, next) in model.types.iter().zip(&mut scratch.next) {
         for (part, columns) in ty.parts.iter().zip(&mut next.parts) {
             let width = part.layout.command_width();
@@ -242,7 +250,7 @@ fn check_finite(model: &Model, state: &State, inputs: &Admitted, scratch: &mut S
                 if !finite && !is_halted(state, inputs, slot) {
                     scratch.events.push(RunEvent::NotFinite { robot: model.uids[slot], what: "command" });
                 }
-                if !finite || is_halted(state, inputs, slot) {
+                if !finite || is_halted(state, inputs, slot) || failed.contains(&slot) {
                     commands.fill(0.0);
                 }
             }
