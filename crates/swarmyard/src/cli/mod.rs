@@ -22,6 +22,7 @@ mod progress;
 mod replay;
 mod run;
 mod sheets;
+mod sweep;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use fail::{Exit, Failure};
@@ -72,6 +73,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Make a table or a picture from a recording
     Export(export::ExportArgs),
+    /// Run a scenario many times, with other parameters and seeds
+    Sweep(sweep::SweepArgs),
     /// Measure how fast this machine simulates
     Bench(bench::BenchArgs),
     /// Write source text from a scenario
@@ -100,6 +103,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Diff(args) => diff::diff(args, &out),
         Command::Replay(args) => replay::replay(args, &out),
         Command::Export(args) => export::export(args, &out),
+        Command::Sweep(args) => sweep::sweep(args, &out),
         Command::Bench(args) => bench::bench(args, &out),
         Command::Gen(args) => header::generate(args, &out),
         Command::Init(args) => init::init(args, &out),
