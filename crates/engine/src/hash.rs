@@ -15,6 +15,7 @@ const CONTROLLER: u64 = 5;
 const CLOCK: u64 = 6;
 const TOUCH: u64 = 7;
 const VERDICT: u64 = 8;
+const CARRY: u64 = 9;
 
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
@@ -122,6 +123,12 @@ fn clock(model: &Model, state: &State) -> u64 {
         let kind = f64::from(t.kind as u8);
         let pair = Uid(model.uids[t.slot as usize].0.rotate_left(17) ^ t.other.0);
         h = h.wrapping_add(item_hash(pair, TOUCH, &[kind, t.point.x, t.point.y, t.impulse]));
+    }
+    for c in &state.carried {
+        let (object, carrier) = (model.uids[c.object as usize], model.uids[c.carrier as usize]);
+        let pair = Uid(object.0.rotate_left(17) ^ carrier.0);
+        let o = c.offset;
+        h = h.wrapping_add(item_hash(pair, CARRY, &[f64::from(c.part), o.at.x, o.at.y, o.heading]));
     }
     h.wrapping_add(state.queue.hash())
 }
