@@ -32,6 +32,7 @@ pub(crate) struct Hands {
 /// What hands do in the coming quantum, and what comes of it.
 #[derive(Default)]
 pub(crate) struct Carrying {
+    is_ready: bool,
     /// By type, then by part.
     pub(crate) hands: Vec<Hands>,
     /// By the carried slot.
@@ -43,7 +44,7 @@ pub(crate) struct Carrying {
 impl Carrying {
     /// Makes room for the hands of all robots. A scratch belongs to one model, so once is enough.
     pub(crate) fn ready(&mut self, model: &Model) {
-        if !self.hands.is_empty() {
+        if std::mem::replace(&mut self.is_ready, true) {
             return;
         }
         for (t, ty) in model.types.iter().enumerate() {
