@@ -70,6 +70,7 @@ fn what_is_gripped_moves_along_and_stays_where_it_is_let_go() {
     steps(&mut sim, 10);
     assert!(holds(&sim, "r/hand"));
     assert_eq!(reads(&sim, "r/hand", "beam"), [0.0]);
+    assert_eq!(reads(&sim, "r/hand", "touching"), [0.0]);
     near(pose(&sim, "/obstacles/p").at, (0.74, 0.0), 1e-12);
     assert!((sim.twist("/obstacles/p").expect("is there").forward - 0.5).abs() < 1e-12);
     drive(&mut sim, "r", -0.1, 0.1);
@@ -244,6 +245,38 @@ fn a_loaded_robot_is_stopped_by_a_door_the_bare_one_fits_through() {
     drive(&mut bare, "r", 0.5, 0.5);
     steps(&mut bare, 60);
     near(pose(&bare, "/robots/r").at, (3.0, 0.0), 1e-12);
+}
+
+/// A thousand quanta of turning and driving, and the load is where it was taken.
+#[test]
+fn what_is_carried_does_not_drift() {
+    let mut sim = sim(
+        "stop",
+        &(BOT.to_owned() + &robot("r", "[0, 0]") + &puck("p", "[0.2, 0.06, 0.5]", "size = [0.1, 0.1]")),
+    );
+    tell(&mut sim, "r/hand", "close", &[1.0]);
+    let mut dice = Dice::new(9);
+    for _ in 0..1000 {
+        drive(&mut sim, "r", dice.between(-1.0, 1.0), dice.between(-1.0, 1.0));
+        steps(&mut sim, 1);
+        let (r, p) = (pose(&sim, "/robots/r"), pose(&sim, "/obstacles/p"));
+        near(r.rot().unapply(p.at - r.at), (0.2, 0.06), 1e-13);
+        assert!(math::wrap_angle(p.heading - r.heading - 0.5).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn an_arm_that_cannot_be_is_refused() {
+    for (keys, word) in [
+        ("links = [0.3, 0.2]\nlimits = [-1, 1, -1]", "wrong-length"),
+        ("links = [0.3]\nlimits = [1, -1]", "out-of-range"),
+        ("links = [-0.3]", "out-of-range"),
+        ("links = []", "out-of-range"),
+    ] {
+        let why =
+            Sim::from_text(&format!("format = 1\n{}", arm(keys, ""))).err().expect("is refused").to_string();
+        assert!(why.contains(word), "{why}");
+    }
 }
 
 /// 3 kg and 1 kg at 1 m/s meet 4 kg at rest, elastic and straight: they swap.

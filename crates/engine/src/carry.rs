@@ -149,7 +149,7 @@ pub(crate) fn carry(model: &Model, state: &State, quantum_s: f64, scratch: &mut 
             felt.jammed = true;
         }
         felt.holding = true;
-        felt.touching = is_touched(state, carry.object);
+        felt.touching = is_touched(model, state, carry);
         carried.push(*carry);
     }
     take_hold(model, &Reachable { model, state, rot, grid }, carrying, &mut felt, &mut carried, pool);
@@ -167,10 +167,11 @@ pub(crate) fn carry(model: &Model, state: &State, quantum_s: f64, scratch: &mut 
     move_along(model, state, quantum_s, rot, carrying, segments);
 }
 
-/// Whether something touched the body in the last quantum.
-fn is_touched(state: &State, slot: u32) -> bool {
-    let first = state.touches.partition_point(|t| t.slot < slot);
-    state.touches.get(first).is_some_and(|t| t.slot == slot)
+/// Whether something else than its carrier touched what is held in the last quantum.
+fn is_touched(model: &Model, state: &State, carry: &Carry) -> bool {
+    let first = state.touches.partition_point(|t| t.slot < carry.object);
+    let mut own = state.touches[first..].iter().take_while(|t| t.slot == carry.object);
+    own.any(|t| t.other != model.uids[carry.carrier as usize])
 }
 
 /// Whether what is held stands clear of its carrier and of what else that carries. An arm may hold it
@@ -269,8 +270,10 @@ fn take_hold(
         let carrier = model.types[hands.ty].slots.start + row;
         let jaws = world.state.pose[carrier].then(hands.grips[row].from);
         let offset = seen_from(jaws, world.state.pose[object as usize]);
-        carried.push(Carry { object, carrier: carrier as u32, part: hands.part as u32, offset });
-        felt[h][row] = Felt { holding: true, touching: is_touched(world.state, object), ..Felt::default() };
+        let carry = Carry { object, carrier: carrier as u32, part: hands.part as u32, offset };
+        let touching = is_touched(model, world.state, &carry);
+        felt[h][row] = Felt { holding: true, touching, ..Felt::default() };
+        carried.push(carry);
     }
 }
 
