@@ -15,7 +15,7 @@ const CONTROLLER: u64 = 5;
 const CLOCK: u64 = 6;
 const TOUCH: u64 = 7;
 const VERDICT: u64 = 8;
-const CARRY: u64 = 9;
+const CARRY: u64 = 10;
 
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
