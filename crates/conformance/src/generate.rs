@@ -20,6 +20,8 @@ pub struct Wish {
     pub quantum: &'static str,
     /// Side of a cell: 1.2 m is airy, 0.9 m is dense.
     pub cell: f64,
+    /// Whether robots have grippers and arms, and obstacles are rather things to carry.
+    pub hands: bool,
 }
 
 /// A generated world.
@@ -29,6 +31,8 @@ pub struct Generated {
     pub text: String,
     /// Paths of the drives that take commands.
     pub drives: Vec<String>,
+    /// Paths of the grippers and arms that take commands, and their numbers of joints.
+    pub hands: Vec<(String, usize)>,
     /// Corners of fixed polygonal obstacles, in the world's frame.
     pub solids: Vec<Vec<Vec2>>,
     /// A wall from border to border that nobody may pass.
@@ -47,6 +51,7 @@ pub fn generate(wish: &Wish) -> Generated {
     let mut world = Generated {
         text: head(&mut dice, wish, half),
         drives: Vec::new(),
+        hands: Vec::new(),
         solids: Vec::new(),
         divider: None,
     };
@@ -131,6 +136,9 @@ fn types(text: &mut String, dice: &mut Dice, wish: &Wish) {
             if dice.chance(0.3) {
                 let _ = writeln!(text, "grip = {}", dice.scale(0.1, 2.0));
             }
+            if wish.hands {
+                text.push_str(&hand(dice, k, &who, cruises));
+            }
             let (left, right) =
                 (dice.between(-wish.speed, wish.speed), dice.between(-wish.speed, wish.speed));
             let class = if cruises {
@@ -143,15 +151,43 @@ fn types(text: &mut String, dice: &mut Dice, wish: &Wish) {
     }
 }
 
+/// Joints of the arm of each outline; discs have a gripper in front and one behind.
+const JOINTS: [usize; 3] = [0, 2, 3];
+
+/// The hand of a type: it grips by itself when nobody commands it.
+fn hand(dice: &mut Dice, outline: usize, who: &str, cruises: bool) -> String {
+    let jaws = format!("reach = {}\nopening = 1\nmax_mass = 100\nauto = {cruises}\n", dice.between(0.1, 0.4));
+    let part = |name: &str, rest: &str| format!("[[type.{who}.part]]\nname = \"{name}\"\n{rest}\n{jaws}");
+    match JOINTS[outline] {
+        0 => {
+            let at = dice.between(0.1, REACH_M);
+            part("hand", &format!("class = \"gripper\"\nmount = [{at}, 0]"))
+                + &part("tail", &format!("class = \"gripper\"\nmount = [-{at}, 0, 3.141592653589793]"))
+        }
+        n => {
+            let links: Vec<String> = (0..n).map(|_| dice.between(0.1, 0.5).to_string()).collect();
+            let speed = dice.scale(0.5, 20.0);
+            part("hand", &format!("class = \"arm\"\nlinks = [{}]\nspeed = {speed}", links.join(", ")))
+        }
+    }
+}
+
 fn place(world: &mut Generated, dice: &mut Dice, wish: &Wish, number: usize, at: Vec2) {
     let turn = dice.angle();
     let pose = format!("at = [{}, {}, {turn}]", at.x, at.y);
-    if dice.chance(0.7) {
+    if dice.chance(if wish.hands { 0.45 } else { 0.7 }) {
         let (shape, cruises) = (dice.pick(&["disc", "box", "poly"]), dice.chance(0.4));
         let kind = if cruises { "-cruise" } else { "" };
         let _ = writeln!(world.text, "[[robot]]\nname = \"r{number}\"\ntype = \"{shape}{kind}\"\n{pose}");
         if !cruises {
             world.drives.push(format!("/robots/r{number}/drive"));
+            let joints = JOINTS[["disc", "box", "poly"].iter().position(|s| *s == shape).unwrap_or(0)];
+            if wish.hands {
+                world.hands.push((format!("/robots/r{number}/hand"), joints));
+            }
+            if wish.hands && joints == 0 {
+                world.hands.push((format!("/robots/r{number}/tail"), 0));
+            }
         }
         return;
     }
@@ -164,7 +200,7 @@ fn place(world: &mut Generated, dice: &mut Dice, wish: &Wish, number: usize, at:
         format!("polygon = {}", points(&outline))
     };
     let round = shape.starts_with("radius");
-    let kind = match dice.below(3) {
+    let kind = match if wish.hands && dice.chance(0.7) { 1 } else { dice.below(3) } {
         0 => String::new(),
         1 => "movable = true".to_owned(),
         _ => {
@@ -198,6 +234,16 @@ pub fn command(sim: &mut Sim, world: &Generated, dice: &mut Dice, speed: f64) {
             let other = if dice.chance(0.3) { both } else { dice.between(-speed, speed) };
             sim.command(drive, "left", &[both]).unwrap_or_else(|e| panic!("{drive}: {e}"));
             sim.command(drive, "right", &[other]).unwrap_or_else(|e| panic!("{drive}: {e}"));
+        }
+    }
+    for (hand, joints) in &world.hands {
+        if dice.chance(0.4) {
+            let close = f64::from(u8::from(dice.chance(0.7)));
+            sim.command(hand, "close", &[close]).unwrap_or_else(|e| panic!("{hand}: {e}"));
+        }
+        if *joints > 0 && dice.chance(0.5) {
+            let angles: Vec<f64> = (0..*joints).map(|_| dice.angle()).collect();
+            sim.command(hand, "joint", &angles).unwrap_or_else(|e| panic!("{hand}: {e}"));
         }
     }
 }

@@ -168,6 +168,7 @@ impl Yard {
             tracks: &[],
             track_index: &self.track_index,
             touches: &[],
+            carried: &[],
         }
     }
 }

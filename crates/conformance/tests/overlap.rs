@@ -24,6 +24,7 @@ struct Tally {
     contacts: u64,
     limits: u64,
     least_gap: f64,
+    carried: usize,
 }
 
 /// Checks one state; answers the least gap of any two things.
@@ -43,7 +44,7 @@ fn check(sim: &Sim, state: &State, world: &Generated, sides: &[f64]) -> Result<f
         Ok(())
     };
     for a in 0..bodies.len() {
-        for (b, other) in bodies.iter().enumerate().take(a) {
+        for (b, other) in bodies.iter().enumerate().take(a).filter(|(b, _)| !together(state, a, *b)) {
             see(a, other, &model.paths[b])?;
         }
         fixed.iter().try_for_each(|edge| see(a, edge, "a wall"))?;
@@ -63,6 +64,15 @@ fn check(sim: &Sim, state: &State, world: &Generated, sides: &[f64]) -> Result<f
         }
     }
     Ok(least)
+}
+
+/// Whether one carries the other, or both are carried by the same: an arm may hold a thing over its
+/// own robot.
+fn together(state: &State, a: usize, b: usize) -> bool {
+    let lead = |slot: usize| {
+        state.carried.iter().find(|c| c.object as usize == slot).map_or(slot, |c| c.carrier as usize)
+    };
+    lead(a) == lead(b)
 }
 
 /// On which side of a wall a body is. Its origin may lie outside of its outline; the middle of its
@@ -93,6 +103,7 @@ fn play(wish: &Wish, quanta: usize, tally: &mut Tally) -> Result<(), String> {
             .map_err(|why| format!("quantum {quantum} of {wish:?}: {why}"))?;
         tally.least_gap = tally.least_gap.min(least);
         tally.quanta += 1;
+        tally.carried += sim.state().carried.len();
     }
     tally.worlds += 1;
     tally.contacts += sim.state().accounts.contacts;
@@ -101,7 +112,7 @@ fn play(wish: &Wish, quanta: usize, tally: &mut Tally) -> Result<(), String> {
 }
 
 /// Random worlds, the same in every run of the suite; a failing one is made as small as possible.
-fn many(cases: u32, cell: f64, bodies: std::ops::Range<usize>, quanta: usize) -> Tally {
+fn many(cases: u32, cell: f64, bodies: std::ops::Range<usize>, quanta: usize, hands: bool) -> Tally {
     let wishes = (any::<u32>(), bodies, 0..3_usize, 0..4_usize, 0..4_usize).prop_map(
         move |(seed, bodies, rule, speed, quantum)| Wish {
             seed: u64::from(seed),
@@ -110,6 +121,7 @@ fn many(cases: u32, cell: f64, bodies: std::ops::Range<usize>, quanta: usize) ->
             speed: [0.3, 3.0, 20.0, 100.0][speed],
             quantum: ["10ms", "100ms", "0.5s", "1s"][quantum],
             cell,
+            hands,
         },
     );
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
@@ -130,14 +142,20 @@ fn many(cases: u32, cell: f64, bodies: std::ops::Range<usize>, quanta: usize) ->
 
 #[test]
 fn in_random_worlds_nobody_overlaps_passes_a_wall_or_leaves() {
-    let tally = many(300, 1.2, 2..14, 20);
+    let tally = many(300, 1.2, 2..14, 20, false);
     assert!(tally.contacts > 10_000 && tally.limits > 20, "{tally:?}");
 }
 
 #[test]
 fn in_dense_packs_nobody_overlaps_passes_a_wall_or_leaves() {
-    let tally = many(25, 0.9, 20..50, 20);
+    let tally = many(25, 0.9, 20..50, 20, false);
     assert!(tally.contacts > 5_000, "{tally:?}");
+}
+
+#[test]
+fn who_carries_something_overlaps_nobody_with_it_either() {
+    let tally = many(200, 1.0, 4..20, 25, true);
+    assert!(tally.contacts > 10_000 && tally.carried > 3_000, "{tally:?}");
 }
 
 /// In a corridor too narrow to pass one another, the order can never change.
@@ -249,7 +267,13 @@ fn a_slow_push_presses_nobody_into_a_wall_or_another() {
              [[obstacle]]\nname = \"third\"\nsize = [0.19995, 0.2]\nat = [0.90000, 0]\nmovable = true\n",
         ))
         .expect("loads");
-        let none = Generated { text: String::new(), drives: Vec::new(), solids: Vec::new(), divider: None };
+        let none = Generated {
+            text: String::new(),
+            drives: Vec::new(),
+            hands: Vec::new(),
+            solids: Vec::new(),
+            divider: None,
+        };
         for quantum in 0..400 {
             sim.step().expect("steps");
             check(&sim, sim.state(), &none, &[])
@@ -282,7 +306,8 @@ fn creeping_discs_never_overlap() {
 /// the wall.
 #[test]
 fn the_check_sees_overlap_escape_and_passing() {
-    let wish = Wish { seed: 5, bodies: 9, rule: "stop", speed: 1.0, quantum: "100ms", cell: 1.2 };
+    let wish =
+        Wish { seed: 5, bodies: 9, rule: "stop", speed: 1.0, quantum: "100ms", cell: 1.2, hands: false };
     let world = (0..)
         .map(|seed| generate(&Wish { seed, ..wish.clone() }))
         .find(|w| w.divider.is_some())

@@ -84,12 +84,23 @@ fn subjects() -> Vec<Subject> {
     let mut all = Vec::new();
     for (k, rule) in ["stop", "impulse", "own"].into_iter().enumerate() {
         for (speed, cell, bodies) in [(2.0, 1.2, 12), (15.0, 0.95, 40)] {
-            let wish = Wish { seed: 100 + k as u64, bodies, rule, speed, quantum: "100ms", cell };
+            let seed = 100 + k as u64;
+            let wish = Wish { seed, bodies, rule, speed, quantum: "100ms", cell, hands: false };
             let name = format!("generated {rule} with {bodies} bodies");
             all.push(Subject { name, world: generate(&wish), speed, quanta: 30, chance: true });
         }
+        let seed = 200 + k as u64;
+        let wish = Wish { seed, bodies: 40, rule, speed: 2.0, quantum: "100ms", cell: 0.95, hands: true };
+        let name = format!("generated {rule} with carriers");
+        all.push(Subject { name, world: generate(&wish), speed: 2.0, quanta: 30, chance: true });
     }
-    let outside = |text: String| Generated { text, drives: Vec::new(), solids: Vec::new(), divider: None };
+    let outside = |text: String| Generated {
+        text,
+        drives: Vec::new(),
+        hands: Vec::new(),
+        solids: Vec::new(),
+        divider: None,
+    };
     for bench in [Bench::Swarm12, Bench::Prox24] {
         let text = bench
             .scenario(300)
@@ -130,6 +141,24 @@ fn another_seed_gives_other_hashes() {
         assert!(distinct.len() + 1 >= one.len(), "`{}`: every step has a hash of its own", subject.name);
     }
     println!("the seed matters in {differ} worlds");
+}
+
+/// The worlds with hands are about carrying: somebody does at most quanta.
+#[test]
+fn in_worlds_with_carriers_things_are_carried() {
+    for subject in subjects().into_iter().filter(|s| !s.world.hands.is_empty()) {
+        let mut carried = 0;
+        let sim = subject.load(&subject.world.text, &Options::default());
+        let mut dice = Dice::new(77);
+        let mut sim = sim;
+        for quantum in 0..subject.quanta {
+            subject.inputs(&mut sim, &mut dice, quantum);
+            sim.step().expect("steps");
+            carried += sim.state().carried.len();
+        }
+        println!("`{}`: {carried} carried", subject.name);
+        assert!(carried > subject.quanta, "`{}`: {carried}", subject.name);
+    }
 }
 
 #[test]

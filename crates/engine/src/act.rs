@@ -1,18 +1,20 @@
 //! Commands become motion segments: one per body, for the coming quantum.
 
-use crate::model::{Model, PartKind};
+use crate::carry::Carrying;
+use crate::model::{Model, PartKind, PartModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::sense::{chunks_mut, rows_of};
-use crate::state::State;
+use crate::state::{PartColumns, State};
 use crate::step::{Admitted, RunEvent, Scratch, bodies};
 use swarmyard_base::math::approach;
 use swarmyard_base::{Pose2, Rot2, Twist2, Vec2};
-use swarmyard_part_api::{ActRows, ActView, ColumnMut, Segment};
+use swarmyard_part_api::{ActRows, ActView, ColumnMut, Grip, Segment};
 
 /// What every body intends to do in the coming quantum, by slot.
 #[derive(Default)]
 pub(crate) struct Intents {
     pub(crate) segments: Vec<Segment>,
+    pub(crate) carrying: Carrying,
 }
 
 /// Fills `scratch.intents`.
@@ -25,44 +27,27 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
         gravity: model.run.gravity,
         bodies: bodies(model, state, &scratch.rot),
     };
-    let segments = &mut scratch.intents.segments;
+    let Intents { segments, carrying } = &mut scratch.intents;
     let nowhere = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);
     segments.resize(state.pose.len(), nowhere);
+    carrying.ready(model);
+    let mut hands = carrying.hands.iter_mut();
     let mut tasks = Vec::new();
     let mut unclaimed = &mut segments[..];
     for ((ty, committed), next) in model.types.iter().zip(&state.types).zip(&mut scratch.next) {
-        let (own, others) = unclaimed.split_at_mut(ty.slots.len());
+        let (mut own, others) = unclaimed.split_at_mut(ty.slots.len());
         unclaimed = others;
-        let Some(mover) = ty.mover else {
+        if ty.mover.is_none() {
             rest(&view, ty.slots.start, own);
             coast(model, state, &view, ty.slots.start, own);
-            continue;
-        };
-        let part = &ty.parts[mover];
-        let PartKind::Actuator(actuator) = &part.kind else { continue };
-        let chunks = ty.slots.len().div_ceil(CHUNK);
-        let (w_read, w_cmd, w_state) =
-            (part.layout.reading_width(), part.layout.command_width(), part.layout.state.len());
-        let columns = &mut next.parts[mover];
-        columns.readings.copy_from_slice(&committed.parts[mover].readings);
-        columns.state.copy_from_slice(&committed.parts[mover].state);
-        let outs = chunks_mut(&mut columns.readings, w_read, chunks);
-        let states = chunks_mut(&mut columns.state, w_state, chunks);
-        let commands = &columns.commands;
-        for (c, ((out, next_state), segments)) in
-            outs.into_iter().zip(states).zip(own.chunks_mut(CHUNK)).enumerate()
-        {
-            let first = c * CHUNK;
-            let len = segments.len();
-            let rows = ActRows {
-                first_slot: ty.slots.start + first,
-                commands: rows_of(commands, w_cmd, first, len),
-                out: ColumnMut { data: out, width: w_read },
-                state: rows_of(&committed.parts[mover].state, w_state, first, len),
-                next_state: ColumnMut { data: next_state, width: w_state },
-                segments,
-            };
-            tasks.push((actuator.as_ref(), rows));
+        }
+        for (p, (part, columns)) in ty.parts.iter().zip(&mut next.parts).enumerate() {
+            let PartKind::Actuator(actuator) = &part.kind else { continue };
+            let moved = if ty.mover == Some(p) { std::mem::take(&mut own) } else { &mut [] };
+            let hand = actuator.hand().and_then(|_| hands.next());
+            let grips = hand.map_or(&mut [][..], |h| &mut h.grips[..]);
+            let rows = rows_of_part(part, ty.slots.clone(), &committed.parts[p], columns, (moved, grips));
+            tasks.extend(rows.into_iter().map(|rows| (actuator.as_ref(), rows)));
         }
     }
     let bad = pool.map(tasks, |(actuator, mut rows)| {
@@ -73,6 +58,43 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
     });
     let halted = bad.into_iter().flatten();
     scratch.events.extend(halted.map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "motion" }));
+}
+
+/// What one actuator works on, cut into chunks.
+fn rows_of_part<'a>(
+    part: &PartModel,
+    slots: std::ops::Range<usize>,
+    committed: &'a PartColumns,
+    columns: &'a mut PartColumns,
+    (segments, grips): (&'a mut [Segment], &'a mut [Grip]),
+) -> Vec<ActRows<'a>> {
+    let chunks = slots.len().div_ceil(CHUNK);
+    let (w_read, w_cmd, w_state) =
+        (part.layout.reading_width(), part.layout.command_width(), part.layout.state.len());
+    columns.readings.copy_from_slice(&committed.readings);
+    // With ports it is there already, with what they did to it.
+    if !part.has_ports {
+        columns.state.copy_from_slice(&committed.state);
+    }
+    let outs = chunks_mut(&mut columns.readings, w_read, chunks);
+    let states = chunks_mut(&mut columns.state, w_state, chunks);
+    let commands = &columns.commands;
+    let (mut segments, mut grips) = (segments.chunks_mut(CHUNK), grips.chunks_mut(CHUNK));
+    let rows = outs.into_iter().zip(states).enumerate().map(|(c, (out, next_state))| {
+        let first = c * CHUNK;
+        let len = CHUNK.min(slots.len() - first);
+        ActRows {
+            first_slot: slots.start + first,
+            commands: rows_of(commands, w_cmd, first, len),
+            out: ColumnMut { data: out, width: w_read },
+            state: rows_of(&committed.state, w_state, first, len),
+            next_state: ColumnMut { data: next_state, width: w_state },
+            segments: segments.next().unwrap_or(&mut []),
+            grips: grips.next().unwrap_or(&mut []),
+            len,
+        }
+    });
+    rows.collect()
 }
 
 /// Every body stands, unless somebody says otherwise.
@@ -90,18 +112,22 @@ fn coast(model: &Model, state: &State, view: &ActView<'_>, first: usize, segment
         if twist.is_rest() {
             continue;
         }
-        let loss = model.run.floor_friction * view.gravity * view.quantum_s;
-        let speed = twist.linear().norm();
-        let share = if speed > 0.0 { approach(speed, 0.0, loss) / speed } else { 0.0 };
-        // A uniform disc of radius r that spins on the floor slows by (4/3) μ g / r; other outlines
-        // are near enough to their reach.
-        let spin_loss = 4.0 / 3.0 * loss / model.outline(slot).reach();
-        let slower =
-            Twist2::new(twist.forward * share, twist.left * share, approach(twist.spin, 0.0, spin_loss));
+        let slower = slowed(model, view.quantum_s, slot, twist);
         let (pose, rot) = (state.pose[slot], view.bodies.rot[slot]);
         *segment =
             Segment::glide(0.0, pose, rot, rot.apply(Vec2::new(slower.forward, slower.left)), slower.spin);
     }
+}
+
+/// What floor friction leaves of a twist after a quantum.
+pub(crate) fn slowed(model: &Model, quantum_s: f64, slot: usize, twist: Twist2) -> Twist2 {
+    let loss = model.run.floor_friction * model.run.gravity * quantum_s;
+    let speed = twist.linear().norm();
+    let share = if speed > 0.0 { approach(speed, 0.0, loss) / speed } else { 0.0 };
+    // A uniform disc of radius r that spins on the floor slows by (4/3) μ g / r; other outlines
+    // are near enough to their reach.
+    let spin_loss = 4.0 / 3.0 * loss / model.outline(slot).reach();
+    Twist2::new(twist.forward * share, twist.left * share, approach(twist.spin, 0.0, spin_loss))
 }
 
 /// Stops bodies whose motion is not finite, and answers their slots: the second of the two borders.

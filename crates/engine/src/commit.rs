@@ -1,5 +1,6 @@
 //! The only writer of [`State`].
 
+use crate::carry::pin;
 use crate::groups::gap_now;
 use crate::hash::step_hash_on;
 use crate::model::{Model, PartKind};
@@ -27,6 +28,7 @@ pub(crate) fn commit(
     admit_inputs(state, inputs);
     schedule(state, scratch);
     move_bodies(model, state, inputs, scratch, pool, &mut events);
+    pin(model, state, scratch);
     halt(model, state, &events);
     keep_touches(model, state, scratch);
     let accounts = &mut state.accounts;
@@ -48,7 +50,7 @@ fn columns(model: &Model, state: &mut State, scratch: &mut Scratch) {
         for (p, part) in ty.parts.iter().enumerate() {
             let due = match part.kind {
                 PartKind::Sensor(..) => state.is_due(&part.kind),
-                PartKind::Actuator(_) => ty.mover == Some(p),
+                PartKind::Actuator(_) => true,
             };
             let (old, new) = (&mut state.types[t].parts[p], &mut next.parts[p]);
             if due || part.has_ports {
@@ -172,6 +174,11 @@ fn keep_touches(model: &Model, state: &mut State, scratch: &mut Scratch) {
         if !again && gap_now(model, &state.pose, old.slot as usize, old.other, &mut work).is_some_and(near) {
             kept.push(Touch { impulse: 0.0, ..old });
         }
+    }
+    // Who holds something does not feel it as a contact.
+    let units = &scratch.intents.carrying.units;
+    if !units.all().is_empty() {
+        kept.retain(|t| !model.slot_of(t.other).is_some_and(|other| units.together(t.slot, other as u32)));
     }
     kept.sort_by_key(|t| (t.slot, t.other));
     state.touches = kept;

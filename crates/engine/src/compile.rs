@@ -252,8 +252,9 @@ impl Compiler<'_> {
             colour: p.text_or_none("colour").map(str::to_owned),
         };
         let (parts, controllers, registers) = self.parts(node, &outline, path);
-        let mover = parts.iter().position(|part| matches!(part.kind, PartKind::Actuator(_)));
-        let movers = parts.iter().filter(|part| matches!(part.kind, PartKind::Actuator(_))).count();
+        let drives = |part: &PartModel| matches!(&part.kind, PartKind::Actuator(a) if a.moves_body());
+        let mover = parts.iter().position(drives);
+        let movers = parts.iter().filter(|part| drives(part)).count();
         if movers > 1 {
             let what = format!("`{}` has {movers} parts that move the body; it can have one", node.name);
             self.problems.push(Diagnostic::error("two-drives", what).at(node.span).on(path));

@@ -9,10 +9,11 @@
 use crate::model::{BodyModel, ContactRule, Model};
 use crate::parallel::Pool;
 use crate::resolve::{Envelope, Field, add, contact_of, edges_near, overlap, travel};
+use crate::unit::Whole;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2};
-use swarmyard_motion::{Contact, Impact, Material, SKIN_M, Side, Workspace};
+use swarmyard_motion::{Contact, Impact, Material, Mover, SKIN_M, Side, Workspace, gap_at};
 use swarmyard_part_api::{BodyKind, Segment, Touch};
 
 /// How contact groups are formed. No result depends on it.
@@ -117,6 +118,8 @@ pub(crate) struct Track {
     pub(crate) moved: Twist2,
     /// Whether it does anything else than intended.
     pub(crate) disturbed: bool,
+    /// When that began, for one of several bodies that move as one.
+    pub(crate) first_turn_s: Option<f64>,
     envelope: Envelope,
     impacts: u32,
     /// It exceeded the impact limit and stands for the rest of the stretch.
@@ -148,6 +151,9 @@ pub(crate) fn play_groups(
         if let PairOther::Body(b) = pair.b {
             sets.join(pair.a, b);
         }
+    }
+    for unit in field.units.all() {
+        unit[1..].iter().for_each(|&slot| sets.join(unit[0], slot));
     }
     enlarge(&mut sets, &pairs, grouping);
     loop {
@@ -277,6 +283,9 @@ struct Play<'a> {
     meetings: Vec<Meeting>,
     /// Meetings of each track.
     of_track: Vec<Vec<usize>>,
+    /// Tracks that move as one with a track, itself included, the carrier first; nothing for those
+    /// that are alone.
+    units: BTreeMap<usize, Vec<usize>>,
     due: BinaryHeap<Due>,
     work: Workspace,
     group: Group,
@@ -291,6 +300,7 @@ impl<'a> Play<'a> {
                 segment: field.segments[slot as usize],
                 moved: Twist2::REST,
                 disturbed: false,
+                first_turn_s: None,
                 envelope: field.envelopes[slot as usize],
                 impacts: 0,
                 fallen: false,
@@ -302,10 +312,15 @@ impl<'a> Play<'a> {
             tracks,
             meetings: Vec::new(),
             of_track,
+            units: BTreeMap::new(),
             due: BinaryHeap::new(),
             work: Workspace::default(),
             group: Group::default(),
         };
+        for (k, &slot) in slots.iter().enumerate() {
+            let unit = field.units.of(slot).map(|unit| unit.iter().filter_map(|&s| play.number(s)).collect());
+            play.units.extend(unit.map(|unit| (k, unit)));
+        }
         for pair in pairs {
             if let Some(a) = play.number(pair.a) {
                 let b = match pair.b {
@@ -359,7 +374,10 @@ impl<'a> Play<'a> {
             let Some(contact) = meeting.contact.filter(|_| meeting.version == version) else { continue };
             let (a, b) = (meeting.a, meeting.b);
             for changed in self.respond(a, b, &contact).into_iter().flatten() {
-                self.follow(changed)?;
+                match self.units.get(&changed).cloned() {
+                    None => self.follow(changed)?,
+                    Some(unit) => unit.into_iter().try_for_each(|track| self.follow(track))?,
+                }
             }
         }
         self.group.tracks = self.tracks;
@@ -371,6 +389,7 @@ impl<'a> Play<'a> {
         let model = self.field.model;
         let bodies = [Some(a), if let Opponent::Body(b) = b { Some(b) } else { None }];
         for track in bodies.into_iter().flatten() {
+            let track = self.lead(track);
             self.tracks[track].impacts += 1;
             if self.tracks[track].impacts > model.run.impact_limit && !self.tracks[track].fallen {
                 self.tracks[track].fallen = true;
@@ -408,16 +427,19 @@ impl<'a> Play<'a> {
         self.report(a, b, contact, strength, closing);
         // Where bodies stood in touch before, only who moves into the contact stops: who is leaving
         // may go, or one that pushes would hold the other for ever.
-        let away_a = side_a.point_velocity().dot(contact.normal) >= 0.0;
-        let away_b = side_b.point_velocity().dot(contact.normal) <= 0.0;
+        let away_a = self.point_velocity(a, contact).dot(contact.normal) >= 0.0;
+        let away_b = match b {
+            Opponent::Body(b) => self.point_velocity(b, contact).dot(contact.normal) <= 0.0,
+            Opponent::Edge(_) => true,
+        };
         let may_go = |away: bool, stops: bool| stops && away && contact.time_s == 0.0;
-        let first = if may_go(away_a, stop_a && !self.tracks[a].fallen) {
+        let first = if may_go(away_a, stop_a && !self.tracks[self.lead(a)].fallen) {
             None
         } else {
             self.turn(a, contact.time_s, (!stop_a).then_some(&after_a))
         };
         let second = match b {
-            Opponent::Body(b) if !may_go(away_b, stop_b && !self.tracks[b].fallen) => {
+            Opponent::Body(b) if !may_go(away_b, stop_b && !self.tracks[self.lead(b)].fallen) => {
                 self.turn(b, contact.time_s, (!stop_b).then_some(&after_b))
             }
             _ => None,
@@ -429,18 +451,43 @@ impl<'a> Play<'a> {
         self.field.model.body(self.tracks[track].slot as usize)
     }
 
-    /// A body at a contact, and whether the contact ends its motion.
-    fn side(&self, track: usize, contact: &Contact) -> (Side, bool) {
-        let track = &self.tracks[track];
-        let body = self.field.model.body(track.slot as usize);
-        let rot = track.segment.rot_at(contact.time_s);
-        let side = Side {
-            velocity: track.segment.velocity_with(rot),
-            spin: track.segment.spin,
-            arm: contact.point - track.segment.position_at(contact.time_s),
+    /// The track that answers for the unit of a track: its carrier, or itself.
+    fn lead(&self, track: usize) -> usize {
+        self.units.get(&track).map_or(track, |unit| unit[0])
+    }
+
+    /// The unit of a track put together; `None` for a body that is alone.
+    fn whole(&self, track: usize, time_s: f64) -> Option<Whole> {
+        let unit = self.units.get(&track)?;
+        let parts: Vec<_> = unit.iter().map(|&k| (self.body(k), self.tracks[k].segment)).collect();
+        Some(Whole::of(&parts, time_s))
+    }
+
+    /// A body alone at a contact.
+    fn alone(&self, track: usize, contact: &Contact) -> Side {
+        let body = self.body(track);
+        let segment = &self.tracks[track].segment;
+        Side {
+            velocity: segment.velocity_with(segment.rot_at(contact.time_s)),
+            spin: segment.spin,
+            arm: contact.point - segment.position_at(contact.time_s),
             inverse_mass: body.inverse_mass,
             inverse_inertia: body.inverse_inertia,
-        };
+        }
+    }
+
+    /// Velocity of the point of contact as the body itself has it: an arm moves its load otherwise
+    /// than the whole moves.
+    fn point_velocity(&self, track: usize, contact: &Contact) -> Vec2 {
+        self.alone(track, contact).point_velocity()
+    }
+
+    /// A body at a contact, with all that moves with it, and whether the contact ends its motion.
+    fn side(&self, track: usize, contact: &Contact) -> (Side, bool) {
+        let whole = self.whole(track, contact.time_s);
+        let side = whole.map_or_else(|| self.alone(track, contact), |whole| whole.side(contact.point));
+        let track = self.lead(track);
+        let (body, track) = (self.body(track), &self.tracks[track]);
         let stops = match self.field.model.run.contact {
             ContactRule::Stop => true,
             ContactRule::Impulse => false,
@@ -449,8 +496,27 @@ impl<'a> Play<'a> {
         (side, stops || track.fallen)
     }
 
-    /// Gives a track its new motion from `time_s` on: rest, or what the impulse left it with.
+    /// Gives a track, and all that moves with it, its new motion from `time_s` on: rest, or what the
+    /// impulse left it with.
     fn turn(&mut self, number: usize, time_s: f64, after: Option<&Side>) -> Option<usize> {
+        let Some(whole) = self.whole(number, time_s) else { return self.turn_alone(number, time_s, after) };
+        let unit = self.units.get(&number).cloned().unwrap_or_default();
+        if after.is_none() && unit.iter().all(|&k| self.tracks[k].segment.is_rest()) {
+            return None;
+        }
+        for &k in &unit {
+            self.turn_alone(k, time_s, after);
+            let track = &mut self.tracks[k];
+            let centre = track.segment.rot.unapply(whole.centre - track.segment.pose.at);
+            track.segment = track.segment.glide_about(centre);
+            track.first_turn_s = track.first_turn_s.or(Some(time_s));
+            // Who stood still while an arm moved its load: it stays, and all share what happened.
+            track.disturbed = true;
+        }
+        Some(number)
+    }
+
+    fn turn_alone(&mut self, number: usize, time_s: f64, after: Option<&Side>) -> Option<usize> {
         let track = &mut self.tracks[number];
         let old = track.segment;
         if after.is_none() && old.is_rest() {
@@ -500,7 +566,10 @@ impl<'a> Play<'a> {
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         field.grid.for_each_in(swept.min - far, swept.max + far, |entry| {
             let heights = &field.model.heights;
-            if entry.slot == slot || !overlap(heights[slot as usize], heights[entry.slot as usize]) {
+            if entry.slot == slot
+                || !overlap(heights[slot as usize], heights[entry.slot as usize])
+                || field.units.together(slot, entry.slot)
+            {
                 return;
             }
             match self.number(entry.slot) {
@@ -512,7 +581,8 @@ impl<'a> Play<'a> {
             }
         });
         // Members may have wandered off from where the grid has them: ask those as well.
-        inside.extend((0..self.tracks.len()).filter(|&k| k != number && self.tracks[k].disturbed));
+        let lead = self.lead(number);
+        inside.extend((0..self.tracks.len()).filter(|&k| self.lead(k) != lead && self.tracks[k].disturbed));
         inside.sort_unstable();
         inside.dedup();
         if !outside.is_empty() {
@@ -611,6 +681,13 @@ fn mixed(a: Material, b: Material) -> Material {
     Material { restitution: a.restitution.max(b.restitution), friction: (a.friction * b.friction).sqrt() }
 }
 
+/// Gap between two bodies where they are now.
+pub(crate) fn gap_of(model: &Model, poses: &[Pose2], a: usize, b: usize, work: &mut Workspace) -> f64 {
+    let [rest_a, rest_b] = [a, b].map(|slot| Segment::rest(0.0, poses[slot], poses[slot].rot()));
+    let a = Mover { outline: model.outline(a), segment: &rest_a };
+    gap_at(&a, &Mover { outline: model.outline(b), segment: &rest_b }, 0.0, work)
+}
+
 /// Gap between a body and something it touched, where they are now; `None` when it is not there.
 pub(crate) fn gap_now(
     model: &Model,
@@ -619,14 +696,11 @@ pub(crate) fn gap_now(
     other: Uid,
     work: &mut Workspace,
 ) -> Option<f64> {
-    use swarmyard_motion::{Mover, gap_at};
-    let rest = |slot: usize| Segment::rest(0.0, poses[slot], poses[slot].rot());
-    let own = rest(slot);
-    let a = Mover { outline: model.outline(slot), segment: &own };
-    if let Some(b) = model.slot_of(other) {
-        let segment = rest(b);
-        return Some(gap_at(&a, &Mover { outline: model.outline(b), segment: &segment }, 0.0, work));
+    if let Some(other) = model.slot_of(other) {
+        return Some(gap_of(model, poses, slot, other, work));
     }
+    let own = Segment::rest(0.0, poses[slot], poses[slot].rot());
+    let a = Mover { outline: model.outline(slot), segment: &own };
     let far = model.outline(slot).reach() + 4.0 * SKIN_M;
     let far = Vec2::new(far, far);
     let still = still();

@@ -17,6 +17,7 @@ const CLOCK: u64 = 6;
 const TOUCH: u64 = 7;
 const VERDICT: u64 = 8;
 const ENDED: u64 = 9;
+const CARRY: u64 = 10;
 
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
@@ -127,6 +128,12 @@ fn clock(model: &Model, state: &State) -> u64 {
     }
     if state.ended {
         h = h.wrapping_add(mix64(ENDED));
+    }
+    for c in &state.carried {
+        let (object, carrier) = (model.uids[c.object as usize], model.uids[c.carrier as usize]);
+        let pair = Uid(object.0.rotate_left(17) ^ carrier.0);
+        let o = c.offset;
+        h = h.wrapping_add(item_hash(pair, CARRY, &[f64::from(c.part), o.at.x, o.at.y, o.heading]));
     }
     h.wrapping_add(state.queue.hash())
 }

@@ -6,6 +6,7 @@
 //! or on the order of the scenario file. This crate knows no part, no text format, no file, no clock.
 
 mod act;
+mod carry;
 mod commit;
 mod compile;
 mod groups;
@@ -22,6 +23,7 @@ mod snapshot;
 mod state;
 pub mod step;
 mod think;
+mod unit;
 
 pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};

@@ -77,7 +77,7 @@ pub struct PartModel {
 pub enum PartKind {
     /// Reads the world, every quantum or with a period of its own.
     Sensor(Box<dyn Sensor>, Option<Ratio>),
-    /// Moves the body.
+    /// Moves the body, or takes hold of things.
     Actuator(Box<dyn Actuator>),
 }
 
@@ -252,6 +252,13 @@ impl Model {
     #[must_use]
     pub fn body(&self, slot: usize) -> &BodyModel {
         &self.types[self.type_of[slot] as usize].body
+    }
+
+    /// Whether the body in `slot` is a passive obstacle, which others can push and carry.
+    #[must_use]
+    pub fn is_movable(&self, slot: usize) -> bool {
+        let ty = &self.types[self.type_of[slot] as usize];
+        ty.kind == BodyKind::Obstacle && ty.mover.is_none() && ty.body.inverse_mass > 0.0
     }
 
     /// Outline of the body in `slot`.

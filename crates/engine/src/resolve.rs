@@ -4,9 +4,11 @@
 //! candidate pairs. Only connected groups with a contact in them are played out
 //! ([`crate::groups`]); everybody else simply arrives.
 
+use crate::carry::{Units, cut_short};
 use crate::groups::{Group, Pair, PairOther, play_groups};
 use crate::model::Model;
 use crate::parallel::{CHUNK, Pool};
+use crate::state::State;
 use crate::step::{Admitted, Scratch};
 use crate::{ContactEvent, RunEvent};
 use swarmyard_base::{Twist2, Uid, Vec2, math};
@@ -26,11 +28,11 @@ impl Envelope {
     pub(crate) fn of(segment: &Segment, reach: f64, end: Vec2, until_s: f64) -> Envelope {
         let start = segment.pose.at;
         let mut margin = reach + 2.0 * SKIN_M;
-        if segment.frame == Frame::Body {
+        if !segment.is_straight() {
             // An arc leaves its chord by at most an eighth of length times angle; past half a turn
             // its whole length will do.
             let dt = until_s - segment.start_s;
-            let (length, angle) = (segment.velocity.norm() * dt, (segment.spin * dt).abs());
+            let (length, angle) = (segment.round_speed() * dt, (segment.spin * dt).abs());
             margin += length * if angle < 3.0 { angle / 8.0 } else { 1.0 };
         }
         Envelope {
@@ -93,12 +95,14 @@ pub(crate) struct Field<'a> {
     pub(crate) grid: &'a BodyGrid,
     pub(crate) segments: &'a [Segment],
     pub(crate) envelopes: &'a [Envelope],
+    /// Who moves as one.
+    pub(crate) units: &'a Units,
     pub(crate) max_span: f64,
     pub(crate) until_s: f64,
 }
 
 /// Fills `scratch.outcome`; segments of disturbed bodies are replaced by their last ones.
-pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
+pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
     let until_s = inputs.quantum_s();
     let outcome = &mut scratch.outcome;
     let max_span = sweep(model, &scratch.intents.segments, until_s, outcome, pool);
@@ -107,6 +111,7 @@ pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, p
         grid: &scratch.grid,
         segments: &scratch.intents.segments,
         envelopes: &outcome.envelopes,
+        units: &scratch.intents.carrying.units,
         max_span,
         until_s,
     };
@@ -116,9 +121,11 @@ pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, p
     outcome.touches.clear();
     outcome.contacts.clear();
     outcome.limits.clear();
+    let mut cuts: Vec<(u32, f64)> = Vec::new();
     for Group { tracks, touches, contacts, limits } in groups {
         for track in tracks.into_iter().filter(|t| t.disturbed) {
             let slot = track.slot as usize;
+            cuts.extend(track.first_turn_s.map(|time_s| (track.slot, time_s)));
             scratch.intents.segments[slot] = track.segment;
             outcome.end[slot] = track.segment.position_at(until_s);
             outcome.disturbed.push((track.slot, add(track.moved, travel(&track.segment, until_s))));
@@ -132,6 +139,8 @@ pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, p
     outcome.limits.sort_unstable();
     scratch.events.extend(outcome.contacts.iter().map(|c| RunEvent::Contact(*c)));
     scratch.events.extend(outcome.limits.iter().map(|u| RunEvent::ImpactLimit(*u)));
+    cuts.sort_unstable_by_key(|c| c.0);
+    cut_short(model, state, until_s, &cuts, scratch);
 }
 
 /// Ends and envelopes of all intents. Answers the greatest span.
@@ -180,6 +189,7 @@ fn candidates(field: &Field<'_>, spans: &[f64], pool: &Pool) -> Vec<Pair> {
                 if mine
                     && envelope.meets(&field.envelopes[other])
                     && !(still && field.segments[other].is_rest())
+                    && !field.units.together(slot as u32, other as u32)
                     && overlap(field.model.heights[slot], field.model.heights[other])
                 {
                     pairs.push(Pair::of_bodies(field, slot as u32, other as u32, &mut work));
@@ -244,7 +254,8 @@ pub(crate) fn travel(segment: &Segment, until_s: f64) -> Twist2 {
             } else {
                 // The mean of the velocity over the turn, seen from the turning body.
                 let (sinc, cosc) = math::sinc_cosc(segment.spin * dt);
-                Vec2::new(sinc * v.x + cosc * v.y, sinc * v.y - cosc * v.x)
+                let mean = Vec2::new(sinc * v.x + cosc * v.y, sinc * v.y - cosc * v.x);
+                if segment.centre == Vec2::ZERO { mean } else { mean - segment.centre.perp() * segment.spin }
             }
         }
     };

@@ -27,6 +27,7 @@ pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &m
         tracks: &model.tracks,
         track_index: &model.track_index,
         touches: &state.touches,
+        carried: &state.carried,
     };
     let mut tasks = Vec::new();
     for ((ty, committed), next) in model.types.iter().zip(&state.types).zip(&mut scratch.next) {

@@ -1,10 +1,11 @@
 //! Everything that changes in a run: plain data, complete, hashable, serialisable.
 
+use crate::carry::hand_of;
 use crate::model::{Model, PartKind};
 use crate::queue::EventQueue;
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Period, Pose2, Time, Twist2};
-use swarmyard_part_api::{Detail, Touch};
+use swarmyard_part_api::{Carry, Detail, Touch};
 
 /// Numbers of one part, for all robots of its type, row by row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,8 @@ pub struct State {
     pub types: Vec<TypeColumns>,
     /// Contacts of the last stretch and those that persist, by slot, then by the other's uid.
     pub touches: Vec<Touch>,
+    /// Who carries what, by the carried slot.
+    pub carried: Vec<Carry>,
     /// Events to come.
     pub queue: EventQueue,
     /// Counters.
@@ -122,6 +125,7 @@ impl State {
             halted: vec![false; n],
             types,
             touches: Vec::new(),
+            carried: Vec::new(),
             queue: EventQueue::default(),
             accounts: Accounts::default(),
             verdicts: vec![Verdict::default(); model.asserts.len()],
@@ -138,6 +142,8 @@ impl State {
             && self.types.len() == model.types.len()
             && self.verdicts.len() == model.asserts.len()
             && self.touches.iter().all(|t| (t.slot as usize) < n)
+            && self.carried.is_sorted_by(|a, b| a.object < b.object)
+            && self.carried.iter().all(|c| is_possible(model, c))
             && self.types.iter().zip(&model.types).all(|(columns, ty)| {
                 let robots = ty.slots.len();
                 columns.parts.len() == ty.parts.len()
@@ -173,4 +179,13 @@ impl State {
         // A change of quantum restarts the period at its own origin, which was a stop.
         if self.quantum_index == 0 { Time(self.now.0 - 1) } else { self.quantum.tick(self.quantum_index - 1) }
     }
+}
+
+/// Whether the model has such bodies, and such a hand.
+fn is_possible(model: &Model, carry: &Carry) -> bool {
+    let (object, carrier) = (carry.object as usize, carry.carrier as usize);
+    object < model.len()
+        && carrier < model.len()
+        && model.is_movable(object)
+        && hand_of(model, model.type_of[carrier] as usize, carry.part as usize).is_some()
 }

@@ -7,6 +7,7 @@
 //! of threads nor the order of the scenario file can change a result.
 
 use crate::act::{Intents, act};
+use crate::carry::carry;
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
 use crate::journal::{InputKind, Journal, Poke};
@@ -56,7 +57,8 @@ fn stretch(
         return Step::Blocked(waiting);
     }
     act(model, state, &inputs, scratch, pool);
-    resolve(model, &inputs, scratch, pool);
+    carry(model, state, inputs.quantum_s(), scratch, pool);
+    resolve(model, state, &inputs, scratch, pool);
     Step::Done(commit(model, state, &inputs, bound, scratch, pool))
 }
 

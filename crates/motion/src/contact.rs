@@ -103,7 +103,7 @@ struct Bends {
 
 impl Bends {
     fn new(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64) -> Bends {
-        let (va, vb) = (a.segment.velocity.norm(), b.segment.velocity.norm());
+        let (va, vb) = (a.segment.top_speed(), b.segment.top_speed());
         let apart = (a.segment.position_at(start) - b.segment.position_at(start)).norm()
             + (va + vb) * (until_s - start);
         // Seen from a frame that turns at ω, a point at distance r with relative speed v has at most
@@ -141,7 +141,7 @@ pub fn first_contact(a: &Mover<'_>, b: &Mover<'_>, until_s: f64, work: &mut Work
         return None;
     }
     let apart = a.segment.position_at(start) - b.segment.position_at(start);
-    let travel = (a.segment.velocity.norm() + b.segment.velocity.norm()) * (until_s - start);
+    let travel = (a.segment.top_speed() + b.segment.top_speed()) * (until_s - start);
     let near = a.outline.reach() + b.outline.reach() + travel + SKIN_M;
     if apart.norm2() > near * near {
         return None;

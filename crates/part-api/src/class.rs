@@ -1,11 +1,11 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, Bodies, Channel, Detail, Mark, Outline, Outside, PortChannel, Program, RegisterMap, SenseRows,
-    Sheet, ThinkRows, World,
+    ActRows, Bodies, Channel, Detail, Felt, Hand, Mark, Outline, Outside, PortChannel, Program, RegisterMap,
+    SenseRows, Sheet, ThinkRows, World,
 };
 use std::sync::Arc;
-use swarmyard_base::{Diagnostic, Time};
+use swarmyard_base::{Diagnostic, Pose2, Time};
 use swarmyard_scene::Params;
 
 /// Builds a model from parameters that were checked against the sheet.
@@ -35,7 +35,7 @@ impl Class {
 pub enum Built {
     /// Reads the world.
     Sensor(Box<dyn Sensor>),
-    /// Moves its robot.
+    /// Moves its robot, or takes hold of things.
     Actuator(Box<dyn Actuator>),
     /// Decides.
     Controller(Box<dyn Controller>),
@@ -188,8 +188,33 @@ pub trait Actuator: Send + Sync {
         Vec::new()
     }
 
-    /// Turns the commands of a chunk of robots into motion segments.
+    /// Turns the commands of a chunk of robots into motion segments, or into what their hands do.
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>);
+
+    /// Whether it moves the body. A type has one such part at most, and any number of others.
+    fn moves_body(&self) -> bool {
+        true
+    }
+
+    /// The hand it has, if it can hold things.
+    fn hand(&self) -> Option<Hand> {
+        None
+    }
+
+    /// Writes what one robot's hand feels into its readings.
+    fn feel(&self, _felt: &Felt, _readings: &mut [f64]) {}
+
+    /// What the hand holds met something, and the hand came to rest after a `share` of the quantum:
+    /// sets back one robot's state and readings, and answers where the hand is in the body's frame.
+    /// Only asked when the hand moves on its body. `state` is as before the quantum.
+    fn cut(&self, _share: f64, _state: &[f64], _next_state: &mut [f64], _readings: &mut [f64]) -> Pose2 {
+        Pose2::default()
+    }
+
+    /// What a display draws for one robot's readings. `outline` is the body's.
+    fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
+        Vec::new()
+    }
 }
 
 /// What a controller may look at besides its readings: the clock, and chance.

@@ -1,6 +1,6 @@
 //! Columns: the numbers of many robots of one type, row by row, and the slices a model works on.
 
-use crate::Segment;
+use crate::{Grip, Segment};
 use swarmyard_base::Uid;
 
 /// A stretch of a column: `width` numbers per robot.
@@ -91,8 +91,12 @@ pub struct ActRows<'a> {
     pub out: ColumnMut<'a>,
     /// Its private state, as committed.
     pub state: Column<'a>,
-    /// Its private state after this phase; starts as a copy of `state`.
+    /// Its private state after this phase; starts as a copy of `state`, with what its ports did to it.
     pub next_state: ColumnMut<'a>,
-    /// The motion of each robot over the coming quantum.
+    /// The motion of each robot over the coming quantum; empty for a part that does not move its body.
     pub segments: &'a mut [Segment],
+    /// What each robot's hand does; empty for a part that has none.
+    pub grips: &'a mut [Grip],
+    /// Number of robots in the chunk.
+    pub len: usize,
 }

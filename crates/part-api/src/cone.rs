@@ -141,7 +141,7 @@ impl World<'_> {
     /// Distance to the nearest thing in a cone that is fixed on the body in `slot`, and its kind (0 for
     /// nothing, and then the distance is the cone's reach).
     ///
-    /// The body itself is not seen; nor is what does not reach the cone's height.
+    /// The body itself and what it carries are not seen; nor is what does not reach the cone's height.
     #[must_use]
     pub fn nearest_in_cone(&self, cone: &Cone, slot: usize) -> (f64, f64) {
         let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
@@ -164,7 +164,7 @@ impl World<'_> {
         self.grid.for_each_in(low - margin, high + margin, |entry| {
             let other = entry.slot as usize;
             let far = far + entry.reach;
-            if other == slot
+            if self.is_own(slot, other)
                 || (entry.at - middle).norm2() > far * far
                 || !cone.sees(self.bodies.heights[other])
             {

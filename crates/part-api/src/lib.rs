@@ -11,6 +11,7 @@ mod class;
 mod columns;
 mod cone;
 mod grid;
+mod grip;
 mod mark;
 mod mind;
 mod outline;
@@ -28,6 +29,7 @@ pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sens
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
 pub use cone::Cone;
 pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
+pub use grip::{Carry, Felt, Grip, Hand, Jaws};
 pub use mark::{Mark, MarkShape};
 pub use mind::{Cause, Failure, Mind, Moment, Outside, Policy, Program, Rules, ThinkTime, Thought};
 pub use outline::{MAX_CORNERS, Outline, signed_area};

@@ -1,5 +1,6 @@
 //! Outlines of bodies: a disc or a convex polygon, with what rays and contacts need precomputed.
 
+use crate::rays::nearest_of_line;
 use swarmyard_base::Vec2;
 
 /// Most corners an outline may have.
@@ -141,6 +142,27 @@ impl Outline {
         top / (6.0 * bottom)
     }
 
+    /// Distance from a point, in the body's frame, to the outline; zero inside.
+    #[must_use]
+    pub fn distance(&self, point: Vec2) -> f64 {
+        if self.sides.iter().all(|&(normal, offset)| normal.dot(point) <= offset) && !self.sides.is_empty() {
+            return 0.0;
+        }
+        let n = self.corners.len();
+        let to_side =
+            |k: usize| nearest_of_line(self.corners[k] - point, self.corners[(k + 1) % n] - point).norm();
+        ((0..n).map(to_side).fold(f64::INFINITY, f64::min) - self.round).max(0.0)
+    }
+
+    /// How wide the outline is along a unit vector of the body's frame.
+    #[must_use]
+    pub fn width(&self, direction: Vec2) -> f64 {
+        let places = self.corners.iter().map(|c| c.dot(direction));
+        let (low, high) =
+            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        high - low + 2.0 * self.round
+    }
+
     /// Distance along `direction` (a unit vector) from `origin` to the outline, both in the body's
     /// frame; `None` when the ray misses. Zero when the origin is inside.
     #[inline]
@@ -223,6 +245,19 @@ mod tests {
     fn inertia_of_known_bodies() {
         assert!((3.0 * Outline::rectangle(2.0, 1.0).inertia_per_mass() - 1.25).abs() < 1e-12);
         assert!((Outline::disc(0.2).inertia_per_mass() - 0.02).abs() < 1e-15);
+    }
+
+    #[test]
+    fn distances_and_widths_of_known_bodies() {
+        let disc = Outline::disc(0.2);
+        assert!((disc.distance(Vec2::new(0.3, 0.4)) - 0.3).abs() < 1e-15);
+        assert_eq!(disc.distance(Vec2::new(0.1, 0.0)), 0.0);
+        assert_eq!(disc.width(Vec2::new(0.6, 0.8)), 0.4);
+        let box_ = Outline::rectangle(2.0, 1.0);
+        assert_eq!(box_.distance(Vec2::new(0.9, 0.4)), 0.0);
+        assert_eq!(box_.distance(Vec2::new(0.0, 1.5)), 1.0);
+        assert_eq!(box_.distance(Vec2::new(4.0, 4.5)), 5.0);
+        assert_eq!((box_.width(Vec2::new(1.0, 0.0)), box_.width(Vec2::new(0.0, 1.0))), (2.0, 1.0));
     }
 
     #[test]

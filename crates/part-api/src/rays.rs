@@ -168,7 +168,7 @@ impl World<'_> {
     /// Casts a fan fixed on the body in `slot`. `distances` and `kinds` get one number per ray:
     /// the distance from the mount (the fan's reach when nothing is met) and the kind (0 for nothing).
     ///
-    /// The body itself is never met; a body or wall that does not reach the fan's height is not
+    /// The body itself and what it carries are never met; a body or wall that does not reach the fan's height is not
     /// seen.
     pub fn cast_fan(&self, fan: &Fan, slot: usize, distances: &mut [f64], kinds: &mut [f64]) {
         if fan.len() >= SWEEP_FROM {
@@ -207,7 +207,7 @@ impl<'a> Eye<'a> {
             let away = entry.at - self.origin;
             let far = self.fan.reach + entry.reach + REACH_SLACK_M;
             let distance2 = away.norm2();
-            if distance2 > far * far || entry.slot as usize == self.slot {
+            if distance2 > far * far || self.world.is_own(self.slot, entry.slot as usize) {
                 return;
             }
             self.meet_body(entry.slot as usize, away, distance2, entry.reach, distances, kinds);
@@ -307,7 +307,7 @@ impl<'a> Eye<'a> {
                 self.world.grid.for_each_in(low, high, |entry| {
                     let away = entry.at - self.origin;
                     if direction.cross(away).abs() > entry.reach + REACH_SLACK_M
-                        || entry.slot as usize == self.slot
+                        || self.world.is_own(self.slot, entry.slot as usize)
                     {
                         return;
                     }

@@ -31,6 +31,10 @@ pub struct Segment {
     pub spin: f64,
     /// The frame of `velocity`.
     pub frame: Frame,
+    /// The point of the body that has `velocity`, in the body's frame: its origin, except for one of
+    /// several bodies that glide and spin as one about their common centre of mass. Zero in
+    /// [`Frame::Body`].
+    pub centre: Vec2,
 }
 
 impl Segment {
@@ -38,7 +42,15 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn rest(start_s: f64, pose: Pose2, rot: Rot2) -> Segment {
-        Segment { start_s, pose, rot, velocity: Vec2::ZERO, spin: 0.0, frame: Frame::World }
+        Segment {
+            start_s,
+            pose,
+            rot,
+            velocity: Vec2::ZERO,
+            spin: 0.0,
+            frame: Frame::World,
+            centre: Vec2::ZERO,
+        }
     }
 
     /// A constant twist in the body's frame: the exact arc of a wheeled robot.
@@ -50,14 +62,39 @@ impl Segment {
         if twist.spin == 0.0 {
             return Segment::glide(start_s, pose, rot, rot.apply(twist.linear()), 0.0);
         }
-        Segment { start_s, pose, rot, velocity: twist.linear(), spin: twist.spin, frame: Frame::Body }
+        let (velocity, spin) = (twist.linear(), twist.spin);
+        Segment { start_s, pose, rot, velocity, spin, frame: Frame::Body, centre: Vec2::ZERO }
     }
 
     /// A constant velocity in the world's frame, with spin.
     #[inline]
     #[must_use]
     pub fn glide(start_s: f64, pose: Pose2, rot: Rot2, velocity: Vec2, spin: f64) -> Segment {
-        Segment { start_s, pose, rot, velocity, spin, frame: Frame::World }
+        Segment { start_s, pose, rot, velocity, spin, frame: Frame::World, centre: Vec2::ZERO }
+    }
+
+    /// A constant velocity in the world's frame of one point of the body, with spin about it. Several
+    /// bodies with the same velocity, spin and point (each in its own frame) move as one.
+    #[inline]
+    #[must_use]
+    pub fn glide_about(self, centre: Vec2) -> Segment {
+        // Without spin every point has the same velocity.
+        Segment { centre: if self.spin == 0.0 { Vec2::ZERO } else { centre }, ..self }
+    }
+
+    /// The motion of something fixed on this body, which starts at `pose`; `offset` is its pose in
+    /// this body's frame.
+    #[must_use]
+    pub fn carried(&self, pose: Pose2, rot: Rot2, offset: Pose2) -> Segment {
+        let turned = offset.rot();
+        match self.frame {
+            Frame::World => Segment::glide(self.start_s, pose, rot, self.velocity, self.spin)
+                .glide_about(turned.unapply(self.centre - offset.at)),
+            Frame::Body => {
+                let v = turned.unapply(self.velocity + offset.at.perp() * self.spin);
+                Segment::arc(self.start_s, pose, rot, Twist2::new(v.x, v.y, self.spin))
+            }
+        }
     }
 
     /// Whether the body does not move at all.
@@ -71,7 +108,7 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn is_straight(&self) -> bool {
-        self.frame == Frame::World || self.velocity == Vec2::ZERO
+        self.centre == Vec2::ZERO && (self.frame == Frame::World || self.velocity == Vec2::ZERO)
     }
 
     /// Position at `t_s` seconds after the beginning of the stretch.
@@ -80,7 +117,11 @@ impl Segment {
     pub fn position_at(&self, t_s: f64) -> Vec2 {
         let dt = t_s - self.start_s;
         match self.frame {
-            Frame::World => self.pose.at + self.velocity * dt,
+            Frame::World if self.centre == Vec2::ZERO => self.pose.at + self.velocity * dt,
+            Frame::World => {
+                let lever = self.rot.apply(self.centre);
+                self.pose.at + self.velocity * dt + lever - self.rot_at(t_s).apply(self.centre)
+            }
             Frame::Body => {
                 let (sinc, cosc) = math::sinc_cosc(self.spin * dt);
                 let v = self.velocity;
@@ -114,7 +155,8 @@ impl Segment {
     #[must_use]
     pub fn velocity_with(&self, rot: Rot2) -> Vec2 {
         match self.frame {
-            Frame::World => self.velocity,
+            Frame::World if self.centre == Vec2::ZERO => self.velocity,
+            Frame::World => self.velocity - rot.apply(self.centre).perp() * self.spin,
             Frame::Body => rot.apply(self.velocity),
         }
     }
@@ -124,7 +166,7 @@ impl Segment {
     #[must_use]
     pub fn twist_with(&self, rot: Rot2) -> Twist2 {
         let v = match self.frame {
-            Frame::World => rot.unapply(self.velocity),
+            Frame::World => rot.unapply(self.velocity_with(rot)),
             Frame::Body => self.velocity,
         };
         Twist2 { forward: v.x, left: v.y, spin: self.spin }
@@ -135,8 +177,30 @@ impl Segment {
     #[must_use]
     pub fn turn_acceleration(&self) -> f64 {
         match self.frame {
-            Frame::World => 0.0,
+            Frame::World => self.round_speed() * self.spin.abs(),
             Frame::Body => self.velocity.norm() * self.spin.abs(),
+        }
+    }
+
+    /// Length of the round part of the origin's way per second: all of it on an arc, that around the
+    /// centre on a glide, m/s.
+    #[inline]
+    #[must_use]
+    pub fn round_speed(&self) -> f64 {
+        match self.frame {
+            Frame::World if self.centre == Vec2::ZERO => 0.0,
+            Frame::World => self.centre.norm() * self.spin.abs(),
+            Frame::Body => self.velocity.norm(),
+        }
+    }
+
+    /// Greatest speed of the origin, m/s.
+    #[inline]
+    #[must_use]
+    pub fn top_speed(&self) -> f64 {
+        match self.frame {
+            Frame::World => self.velocity.norm() + self.round_speed(),
+            Frame::Body => self.velocity.norm(),
         }
     }
 }
@@ -145,6 +209,40 @@ impl Segment {
 mod tests {
     use super::*;
     use std::f64::consts::PI;
+
+    /// Whatever the carrier does, what it carries stays where it is in the carrier's frame.
+    #[test]
+    fn what_is_carried_keeps_its_place_on_the_carrier() {
+        let (pose, offset) = (Pose2::new(1.0, -2.0, 0.7), Pose2::new(0.4, 0.3, -1.1));
+        let rot = pose.rot();
+        let glide = Segment::glide(0.0, pose, rot, Vec2::new(0.5, -0.2), 1.5);
+        for carrier in [
+            Segment::rest(0.0, pose, rot),
+            Segment::arc(0.0, pose, rot, Twist2::new(0.8, 0.1, -2.0)),
+            Segment::arc(0.0, pose, rot, Twist2::new(0.8, 0.1, 0.0)),
+            glide,
+            glide.glide_about(Vec2::new(0.3, -0.2)),
+        ] {
+            let load = carrier.carried(pose.then(offset), pose.then(offset).rot(), offset);
+            for t in [0.0, 0.3, 1.0, 2.5] {
+                let (is, should) = (load.pose_at(t), carrier.pose_at(t).then(offset));
+                assert!((is.at - should.at).norm() < 1e-14 && (is.heading - should.heading).abs() < 1e-14);
+                let (early, late) = (load.position_at(t - 1e-6), load.position_at(t + 1e-6));
+                let slope = (late - early) * 0.5e6;
+                assert!((slope - load.velocity_with(load.rot_at(t))).norm() < 1e-8);
+                assert!(slope.norm() <= load.top_speed() + 1e-8);
+            }
+        }
+    }
+
+    /// The centre of a body that turns about the point (1, 0) of itself goes round that point.
+    #[test]
+    fn a_glide_about_a_point_moves_the_point_straight() {
+        let s = Segment::glide(0.0, Pose2::default(), Rot2::IDENTITY, Vec2::new(2.0, 0.0), PI)
+            .glide_about(Vec2::new(1.0, 0.0));
+        near(s.pose_at(1.0), (4.0, 0.0, PI), 1e-14);
+        near(s.pose_at(0.5), (2.0, -1.0, PI / 2.0), 1e-14);
+    }
 
     fn drive(left: f64, right: f64, base: f64, t: f64) -> Pose2 {
         let twist = Twist2::new((left + right) / 2.0, 0.0, (right - left) / base);

@@ -19,7 +19,7 @@ struct Sight {
 
 impl World<'_> {
     /// Whether nothing solid stands between two points, each given with its height above the floor.
-    /// The bodies in `skip_slots` are looked through.
+    /// The bodies in `skip_slots`, and what they carry, are looked through.
     ///
     /// Exact for outlines and fixed edges: a thing hides the view when the straight line passes it at a
     /// height where it is solid. What only touches an end of the line does not.
@@ -42,7 +42,8 @@ impl World<'_> {
             self.fixed.for_each_in(low, high, |_, edge| free = free && !sight.meets_edge(edge));
             self.grid.for_each_in(low, high, |entry| {
                 let slot = entry.slot as usize;
-                free = free && (skip_slots.contains(&slot) || !self.stands_in_the_way(&sight, slot));
+                let skip = skip_slots.iter().any(|&own| self.is_own(own, slot));
+                free = free && (skip || !self.stands_in_the_way(&sight, slot));
             });
             piece += 1.0;
         }

@@ -1,6 +1,6 @@
 //! The committed world, as a sensor sees it.
 
-use crate::{BodyGrid, FixedIndex, Outline, TrackIndex};
+use crate::{BodyGrid, Carry, FixedIndex, Outline, TrackIndex};
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
 
@@ -145,9 +145,24 @@ pub struct World<'a> {
     pub track_index: &'a TrackIndex,
     /// Contacts of the last stretch and those that persist, in the order of slots.
     pub touches: &'a [Touch],
+    /// Who carries what, in the order of the carried slots.
+    pub carried: &'a [Carry],
 }
 
 impl World<'_> {
+    /// Whether `other` is the body in `slot` itself, or held by it: its own sensors see neither. A hand
+    /// in front of a sensor would blind it otherwise; that it holds something it knows from the hand.
+    #[inline]
+    #[must_use]
+    pub fn is_own(&self, slot: usize, other: usize) -> bool {
+        slot == other || (!self.carried.is_empty() && self.holds(slot, other))
+    }
+
+    fn holds(&self, slot: usize, other: usize) -> bool {
+        let found = self.carried.binary_search_by_key(&(other as u32), |c| c.object);
+        found.is_ok_and(|k| self.carried[k].carrier as usize == slot)
+    }
+
     /// The contacts that the body in `slot` feels.
     #[must_use]
     pub fn touches_of(&self, slot: usize) -> &[Touch] {

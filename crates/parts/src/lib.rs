@@ -2,6 +2,7 @@
 //!
 //! Adding one: a file with its sheet, its model and its tests, and one line in [`register`].
 
+mod arm;
 mod beacon_finder;
 mod bumper;
 mod compass;
@@ -11,6 +12,8 @@ mod diffusion;
 mod drift;
 mod expand_swarm;
 mod external;
+mod gripper;
+mod hand;
 mod homing;
 mod odometer;
 mod range_rays;
@@ -24,6 +27,7 @@ use swarmyard_part_api::Registry;
 
 /// Registers every standard part and controller.
 pub fn register(registry: &mut Registry) {
+    registry.add(arm::class());
     registry.add(beacon_finder::class());
     registry.add(bumper::class());
     registry.add(compass::class());
@@ -33,6 +37,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(drift::class());
     registry.add(expand_swarm::class());
     registry.add(external::class());
+    registry.add(gripper::class());
     registry.add(homing::class());
     registry.add(odometer::class());
     registry.add(range_rays::class());

@@ -281,7 +281,7 @@ impl Sim {
         data.get(row..row + len)
     }
 
-    /// What displays draw for a robot's sensors, in its own frame: (name of the part, marks).
+    /// What displays draw for a robot's parts, in its own frame: (name of the part, marks).
     #[must_use]
     pub fn marks(&self, robot: &str) -> Vec<(&str, Vec<Mark>)> {
         let Some(slot) = self.model.slot_of_path(robot) else { return Vec::new() };
@@ -290,10 +290,17 @@ impl Sim {
         let row = slot - ty.slots.start;
         let parts = ty.parts.iter().zip(&self.state.types[t].parts);
         let marks = parts.filter_map(|(part, columns)| {
-            let PartKind::Sensor(sensor, _) = &part.kind else { return None };
             let width = part.layout.reading_width();
             let readings = &columns.readings[row * width..(row + 1) * width];
-            Some((part.name.as_str(), sensor.marks(readings, self.model.outline(slot))))
+            let outline = self.model.outline(slot);
+            let marks = match &part.kind {
+                PartKind::Sensor(sensor, _) => sensor.marks(readings, outline),
+                // Most actuators draw nothing, ever: those are left out.
+                PartKind::Actuator(actuator) => {
+                    Some(actuator.marks(readings, outline)).filter(|m| !m.is_empty())?
+                }
+            };
+            Some((part.name.as_str(), marks))
         });
         marks.collect()
     }
