@@ -1,0 +1,309 @@
+//! Nothing is left running, however the simulator ends.
+//!
+//! Between the simulator and every program stands a keeper: a process that does nothing but wait.
+//!
+//! ```text
+//! simulator ──▶ keeper ──▶ program ──▶ whatever it starts
+//!     └─ life ────┘  (a pipe: when its other end is closed, the simulator wants the end, or is gone)
+//! ```
+//!
+//! The keeper is a *subreaper*: a process that loses its parent below it becomes its child, also one
+//! that called `setsid` or forked twice to get away. When the life pipe closes (which the kernel does
+//! even for `kill -9`), when the program ends, or when there are too many tasks, it kills its children
+//! until it has none, writes how the program ended into the status pipe, and ends.
+//!
+//! Why a fork of the simulator, not a program of its own: a library has no second executable it could
+//! rely on. The keeper shares the simulator's memory as it was, so it costs address space and the
+//! pages the simulator changes later; it allocates nothing and closes every file but its two pipes.
+//!
+//! Why not a pid namespace or a cgroup: both are stricter, and both are missing for ordinary users on
+//! common machines (containers, Ubuntu's user namespaces). A program that *wants* to get away may kill
+//! its keeper, since it runs as the same user; the kernel then kills the program, not its descendants.
+
+use super::{Cause, Limits, sys};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::stat::{Mode, stat};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::{Pid, getpgid, getppid, read, setsid, write};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Command};
+
+/// How often tasks are counted, in milliseconds.
+const COUNT_EVERY: u16 = 50;
+/// Rounds of killing, a millisecond each; one or two are enough for all but fork bombs.
+const ROUNDS: u32 = 3000;
+
+/// Words of the status pipe: the program's pid, then how it ended.
+const STARTED: u32 = 0;
+const EXITED: u32 = 1;
+const SIGNALLED: u32 = 2;
+const TASKS: u32 = 3;
+
+/// What keeper and program need to know between fork and exec.
+pub(super) struct Plan {
+    life: OwnedFd,
+    status: OwnedFd,
+    /// A file the program keeps open: its shared memory.
+    inherit: Option<OwnedFd>,
+    limits: Limits,
+}
+
+/// A running program and its keeper, seen from the simulator. Dropping it ends both.
+pub(super) struct Keeper {
+    process: Child,
+    life: Option<OwnedFd>,
+    status: OwnedFd,
+    pid: Pid,
+    tasks: u32,
+    end: Option<Cause>,
+}
+
+impl Keeper {
+    /// Starts a program under a keeper.
+    pub(super) fn start(mut command: Command, limits: &Limits, inherit: Option<OwnedFd>) -> io::Result<Self> {
+        let (life_end, life) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+        let (status, status_end) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+        let plan = Plan { life: life_end, status: status_end, inherit, limits: limits.clone() };
+        sys::guard(&mut command, plan);
+        let process = command.spawn()?;
+        // The keeper writes the pid before it closes its copy of the pipe that `spawn` waits for.
+        let mut message = [0; 8];
+        let n = read(&status, &mut message)?;
+        if n != message.len() {
+            return Err(io::Error::other("the keeper did not start"));
+        }
+        fcntl(&status, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let (_, pid) = words(message);
+        let tasks = limits.tasks.unwrap_or(u32::MAX);
+        Ok(Self { process, life: Some(life), status, pid: Pid::from_raw(pid as i32), tasks, end: None })
+    }
+
+    /// The program itself.
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Becomes readable when the program is gone.
+    pub(super) fn status(&self) -> BorrowedFd<'_> {
+        self.status.as_fd()
+    }
+
+    /// How the program ended, once it and all that it started are gone.
+    pub(super) fn end(&mut self) -> Option<&Cause> {
+        if self.end.is_none() {
+            let mut message = [0; 8];
+            let cause = match read(&self.status, &mut message) {
+                Err(Errno::EAGAIN | Errno::EINTR) => return None,
+                Ok(8) => match words(message) {
+                    (EXITED, code) => Cause::Exited(code as i32),
+                    (SIGNALLED, signal) => Cause::Signal(signal as i32),
+                    _ => Cause::Tasks(self.tasks),
+                },
+                _ => Cause::Keeper,
+            };
+            let _ = self.process.wait();
+            self.end = Some(cause);
+        }
+        self.end.as_ref()
+    }
+
+    /// Kills the program and all that it started, and waits until they are gone.
+    pub(super) fn kill(&mut self) {
+        self.life = None;
+        let _ = self.process.wait();
+        let _ = self.end();
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn words(message: [u8; 8]) -> (u32, u32) {
+    let [a, b, c, d, e, f, g, h] = message;
+    (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]))
+}
+
+/// In the program's process, before it becomes the program: its own session, limits, few files.
+pub(super) fn prepare(plan: &Plan, keeper: Pid) -> io::Result<()> {
+    setsid()?;
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != keeper {
+        return Err(Errno::ESRCH.into());
+    }
+    let limits = &plan.limits;
+    limit(Resource::RLIMIT_CORE, Some(0), 0)?;
+    limit(Resource::RLIMIT_AS, limits.memory_bytes, 0)?;
+    limit(Resource::RLIMIT_FSIZE, limits.file_bytes, 0)?;
+    limit(Resource::RLIMIT_NOFILE, limits.open_files, 0)?;
+    // One second more for the hard limit: first comes SIGXCPU, which says why.
+    limit(Resource::RLIMIT_CPU, limits.cpu_seconds, 1)?;
+    sys::close_rest_at_exec();
+    if let Some(file) = &plan.inherit {
+        fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    Ok(())
+}
+
+/// Lowers a limit; never raises one.
+fn limit(resource: Resource, value: Option<u64>, slack: u64) -> nix::Result<()> {
+    let Some(value) = value else { return Ok(()) };
+    let (_, most) = getrlimit(resource)?;
+    setrlimit(resource, value.min(most), value.saturating_add(slack).min(most))
+}
+
+/// The keeper's whole life.
+pub(super) fn keep(plan: &Plan, program: Pid) -> ! {
+    tell(plan, STARTED, program.as_raw() as u32);
+    sys::ignore_signals();
+    let _ = setsid();
+    let _ = prctl::set_child_subreaper(true);
+    let _ = prctl::set_name(c"rio-keeper");
+    sys::close_all_but([plan.life.as_raw_fd(), plan.status.as_raw_fd()]);
+    let too_many = watch(plan, program);
+    // The group goes first, and at one stroke: no fork can slip through. The program is not waited
+    // for yet, so its number cannot have become somebody else's.
+    let _ = killpg(program, Signal::SIGKILL);
+    let end = end_all(program);
+    match (too_many, end) {
+        (true, _) => tell(plan, TASKS, 0),
+        (false, Some(WaitStatus::Exited(_, code))) => tell(plan, EXITED, code as u32),
+        (false, Some(WaitStatus::Signaled(_, signal, _))) => tell(plan, SIGNALLED, signal as u32),
+        (false, _) => tell(plan, SIGNALLED, Signal::SIGKILL as u32),
+    }
+    sys::exit_now()
+}
+
+/// Waits until the program ends, the simulator wants the end, or (true) there are too many tasks.
+fn watch(plan: &Plan, program: Pid) -> bool {
+    let ended = sys::pidfd(program);
+    let most = plan.limits.tasks;
+    // Without a pidfd (kernels before 5.3) the end is noticed by looking often.
+    let pause = if most.is_some() || ended.is_none() { COUNT_EVERY } else { 1000 };
+    loop {
+        let life = PollFd::new(plan.life.as_fd(), PollFlags::POLLIN);
+        let mut files = [life, PollFd::new(ended.as_ref().unwrap_or(&plan.life).as_fd(), PollFlags::POLLIN)];
+        let _ = poll(&mut files, PollTimeout::from(pause));
+        if files[0].any().unwrap_or(true) || buries_orphans_until(program) {
+            return false;
+        }
+        if most.is_some_and(|most| tasks(program, most) > most) {
+            return true;
+        }
+    }
+}
+
+/// Waits for adopted processes that have ended; true when the program itself has. It stays a zombie.
+fn buries_orphans_until(program: Pid) -> bool {
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    loop {
+        match waitid(Id::All, look) {
+            Ok(WaitStatus::StillAlive) => return false,
+            Ok(status) if status.pid() == Some(program) => return true,
+            Ok(status) => {
+                let _ = waitpid(status.pid(), Some(WaitPidFlag::WNOHANG));
+            }
+            Err(Errno::EINTR) => {}
+            Err(_) => return true,
+        }
+    }
+}
+
+/// Kills children until there are none; whoever loses its parent by that is a child in the next round.
+fn end_all(program: Pid) -> Option<WaitStatus> {
+    let mut end = None;
+    for _ in 0..ROUNDS {
+        children(Pid::this(), &mut |child| {
+            // A child's number is its own until it is waited for, and its group lies in a session that
+            // the program or a descendant of it made: neither can be anybody else's.
+            if let Ok(group) = getpgid(Some(child))
+                && group != Pid::this()
+            {
+                let _ = killpg(group, Signal::SIGKILL);
+            }
+            let _ = kill(child, Signal::SIGKILL);
+        });
+        loop {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::StillAlive) => break,
+                Ok(status) if status.pid() == Some(program) => end = Some(status),
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(_) => return end,
+            }
+        }
+        let _ = poll(&mut [], PollTimeout::from(1_u8));
+    }
+    end
+}
+
+/// Processes and threads of the program, and of all below it and below this keeper; stops counting
+/// beyond `most`.
+fn tasks(program: Pid, most: u32) -> u32 {
+    let mut queue = [program; 256];
+    let (mut done, mut found, mut count) = (0, 1, 0_u32);
+    children(Pid::this(), &mut |child| {
+        if child != program && found < queue.len() {
+            queue[found] = child;
+            found += 1;
+        }
+    });
+    while done < found && count <= most {
+        count = count.saturating_add(threads(queue[done]));
+        children(queue[done], &mut |child| {
+            if found < queue.len() {
+                queue[found] = child;
+                found += 1;
+            }
+        });
+        done += 1;
+    }
+    count
+}
+
+/// A directory of n entries has n + 2 links: `.` and `..` count.
+fn threads(pid: Pid) -> u32 {
+    let mut buffer = [0; 40];
+    let path = path(&mut buffer, format_args!("/proc/{pid}/task"));
+    stat(path).map_or(1, |s| u32::try_from(s.st_nlink).unwrap_or(u32::MAX).saturating_sub(2).max(1))
+}
+
+/// The children of a process's first thread.
+fn children(pid: Pid, each: &mut dyn FnMut(Pid)) {
+    let mut buffer = [0; 40];
+    let path = path(&mut buffer, format_args!("/proc/{pid}/task/{pid}/children"));
+    let Ok(file) = open(path, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()) else { return };
+    let (mut number, mut bytes) = (0_i32, [0; 1024]);
+    while let Ok(n @ 1..) = read(&file, &mut bytes) {
+        for byte in &bytes[..n] {
+            if byte.is_ascii_digit() {
+                number = number.saturating_mul(10).saturating_add(i32::from(byte - b'0'));
+            } else if number > 0 {
+                each(Pid::from_raw(number));
+                number = 0;
+            }
+        }
+    }
+}
+
+/// A path in a buffer: nothing here may allocate.
+fn path<'a>(buffer: &'a mut [u8; 40], text: std::fmt::Arguments<'_>) -> &'a [u8] {
+    let mut rest = &mut buffer[..];
+    let _ = rest.write_fmt(text);
+    let length = 40 - rest.len();
+    &buffer[..length]
+}
+
+fn tell(plan: &Plan, what: u32, value: u32) {
+    let mut message = [0; 8];
+    message[..4].copy_from_slice(&what.to_ne_bytes());
+    message[4..].copy_from_slice(&value.to_ne_bytes());
+    let _ = write(&plan.status, &message);
+}
