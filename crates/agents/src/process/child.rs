@@ -139,15 +139,16 @@ impl Child {
         if image.len() != self.image_len {
             return Err(PostError::Image { got: image.len(), want: self.image_len });
         }
+        if self.death.is_some() {
+            return Ok(());
+        }
         if let State::Busy(tick) | State::Port(tick) = self.state {
             return Err(PostError::Busy(tick));
         }
-        if self.death.is_none() {
-            self.state = State::Busy(tick);
-            match &mut self.link {
-                Link::Shared { memory, .. } => memory.quantum(tick, image),
-                Link::Stream(stream) => stream.quantum(tick, image),
-            }
+        self.state = State::Busy(tick);
+        match &mut self.link {
+            Link::Shared { memory, .. } => memory.quantum(tick, image),
+            Link::Stream(stream) => stream.quantum(tick, image),
         }
         Ok(())
     }

@@ -36,8 +36,12 @@ fn event(line: &str) -> Result<Option<Event>, String> {
         // Only the lowest 32 bits are compared, as in the binary records.
         ["done", tick] => Event::Done(tick.parse::<u64>().map_err(|_| not_understood())? as u32),
         [verb, address] => {
-            let width = width(verb, "peek").ok_or_else(not_understood)?;
-            Event::Peek { address: natural(address)?, width }
+            let address = natural(address)?;
+            match (width(verb, "peek"), width(verb, "badpeek")) {
+                (Some(width), _) => Event::Peek { address, width },
+                (_, Some(width)) => Event::BadPeek { address, width },
+                _ => return Err(not_understood()),
+            }
         }
         [verb, address, value] => {
             let width = width(verb, "poke").ok_or_else(not_understood)?;
