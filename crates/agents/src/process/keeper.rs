@@ -54,6 +54,12 @@ pub(super) struct Plan {
     limits: Limits,
 }
 
+impl Plan {
+    pub(super) fn counts_tasks(&self) -> bool {
+        self.limits.tasks.is_some()
+    }
+}
+
 /// A running program and its keeper, seen from the simulator. Dropping it ends both.
 pub(super) struct Keeper {
     process: Child,
@@ -161,14 +167,15 @@ fn limit(resource: Resource, value: Option<u64>, slack: u64) -> nix::Result<()> 
 }
 
 /// The keeper's whole life.
-pub(super) fn keep(plan: &Plan, program: Pid) -> ! {
+pub(super) fn keep(plan: &Plan, program: Pid, gate: Option<OwnedFd>) -> ! {
     tell(plan, STARTED, program.as_raw() as u32);
     sys::ignore_signals();
     let _ = setsid();
     let _ = prctl::set_child_subreaper(true);
     let _ = prctl::set_name(c"rio-keeper");
-    sys::close_all_but([plan.life.as_raw_fd(), plan.status.as_raw_fd()]);
-    let too_many = watch(plan, program);
+    let (life, status) = (plan.life.as_raw_fd(), plan.status.as_raw_fd());
+    sys::close_all_but([life, status, gate.as_ref().map_or(status, |g| g.as_raw_fd())]);
+    let too_many = watch(plan, program, gate.as_ref());
     // The group goes first, and at one stroke: no fork can slip through. The program is not waited
     // for yet, so its number cannot have become somebody else's.
     let _ = killpg(program, Signal::SIGKILL);
@@ -183,20 +190,29 @@ pub(super) fn keep(plan: &Plan, program: Pid) -> ! {
 }
 
 /// Waits until the program ends, the simulator wants the end, or (true) there are too many tasks.
-fn watch(plan: &Plan, program: Pid) -> bool {
+///
+/// Where the kernel has a gate, whoever wants to make a task asks here first, so that a fork bomb
+/// stands still when it is one too many. Elsewhere tasks are counted now and then.
+fn watch(plan: &Plan, program: Pid, gate: Option<&OwnedFd>) -> bool {
     let ended = sys::pidfd(program);
     let most = plan.limits.tasks;
     // Without a pidfd (kernels before 5.3) the end is noticed by looking often.
-    let pause = if most.is_some() || ended.is_none() { COUNT_EVERY } else { 1000 };
+    let often = most.is_some() && gate.is_none() || ended.is_none();
+    let pause = if often { COUNT_EVERY } else { 1000 };
     loop {
-        let life = PollFd::new(plan.life.as_fd(), PollFlags::POLLIN);
-        let mut files = [life, PollFd::new(ended.as_ref().unwrap_or(&plan.life).as_fd(), PollFlags::POLLIN)];
+        let files = [&plan.life, ended.as_ref().unwrap_or(&plan.life), gate.unwrap_or(&plan.life)];
+        let mut files = files.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN));
         let _ = poll(&mut files, PollTimeout::from(pause));
         if files[0].any().unwrap_or(true) || buries_orphans_until(program) {
             return false;
         }
-        if most.is_some_and(|most| tasks(program, most) > most) {
+        let asked = gate.filter(|_| files[2].any().unwrap_or(false));
+        let wanted = u32::from(asked.is_some());
+        if most.is_some_and(|most| tasks(program, most).saturating_add(wanted) > most) {
             return true;
+        }
+        if let Some(gate) = asked {
+            sys::let_pass(gate);
         }
     }
 }
