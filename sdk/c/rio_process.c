@@ -30,8 +30,8 @@ enum { HELLO = 1, POKE = 2, BAD_PEEK = 3, PEEK = 4, LOG = 5, DONE = 6 };
 enum { TABLE = 16, QUANTUM = 17, VALUE = 18, STOP = 19, MORE = 20 };
 /* Words of the shared header; crates/agents/src/process/memory.rs has the same list. */
 enum {
-    H_MAGIC = 0, H_VERSION = 1, H_WORDS = 2, H_SPIN = 3, H_TICK_US = 4, H_SPANS = 5, H_IMAGE_BYTES = 6,
-    H_OUTBOX = 7, H_OUTBOX_WORDS = 8, H_KIND = 9, H_TICK_LOW = 10, H_VALUE = 12, H_TO_PROGRAM = 16,
+    H_MAGIC = 0, H_VERSION = 1, H_WORDS = 2, H_TICK_US = 3, H_SPANS = 4, H_IMAGE_BYTES = 5, H_OUTBOX = 6,
+    H_OUTBOX_WORDS = 7, H_KIND = 8, H_TICK_LOW = 9, H_VALUE = 11, H_TO_PROGRAM = 16,
     H_TO_SIMULATOR = 32, H_THEIR_VERSION = 33, H_FILLED = 34, HEADER = 48
 };
 enum { READING = 0, COMMAND = 1, PORT = 2 };
@@ -60,6 +60,8 @@ static void give_up(const char *why)
 /* ---- Hand-over, shared memory ------------------------------------------------------------------ */
 
 #ifdef __linux__
+static pid_t keeper; /* the process that waits for this one */
+
 static void raise_counter(void)
 {
     shared[H_FILLED] = filled;
@@ -70,14 +72,7 @@ static void raise_counter(void)
 /* Waits until the simulator hands over; answers what kind of message it left. */
 static uint32_t await_simulator(void)
 {
-    uint32_t k, now;
-    const pid_t keeper = getppid();
-    for (k = 0; k < shared[H_SPIN]; k++) {
-        if (__atomic_load_n(&shared[H_TO_PROGRAM], __ATOMIC_RELAXED) != seen) break;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    }
+    uint32_t now;
     while ((now = __atomic_load_n(&shared[H_TO_PROGRAM], __ATOMIC_ACQUIRE)) == seen) {
         const struct timespec longest = { 1, 0 };
         syscall(SYS_futex, &shared[H_TO_PROGRAM], FUTEX_WAIT, seen, &longest, NULL, 0);
@@ -97,6 +92,7 @@ static void open_shared(void)
     start = mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (start == MAP_FAILED) give_up("the shared memory cannot be mapped");
     close(fd);
+    keeper = getppid();
     shared = (volatile uint32_t *)start;
     shared[H_THEIR_VERSION] = RIO_API_VERSION;
     if (memcmp(start, "RIOS", 4) != 0) give_up("the shared memory is not a simulator's");

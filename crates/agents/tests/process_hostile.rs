@@ -172,7 +172,7 @@ fn what_it_forked_goes_with_it() {
 
 #[test]
 fn a_fork_bomb_is_defused() {
-    for mode in ["bomb", "bomb-away"] {
+    for mode in ["bomb", "bomb-away", "bomb-thread"] {
         dies(Shared, &[mode], |c| *c == Cause::Tasks(64));
     }
     dies(Pipes, &["bomb"], |c| *c == Cause::Tasks(64));

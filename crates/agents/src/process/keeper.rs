@@ -27,7 +27,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill, killpg};
-use nix::sys::stat::{Mode, stat};
+use nix::sys::stat::Mode;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getpgid, getppid, read, setsid, write};
 use std::io::{self, Write as _};
@@ -38,6 +38,9 @@ use std::process::{Child, Command};
 const COUNT_EVERY: u16 = 50;
 /// Rounds of killing, a millisecond each; one or two are enough for all but fork bombs.
 const ROUNDS: u32 = 3000;
+
+/// Longest path under /proc that is asked for.
+const PATH: usize = 60;
 
 /// Words of the status pipe: the program's pid, then how it ended.
 const STARTED: u32 = 0;
@@ -80,9 +83,12 @@ impl Keeper {
         let process = command.spawn()?;
         // The keeper writes the pid before it closes its copy of the pipe that `spawn` waits for.
         let mut message = [0; 8];
-        let n = read(&status, &mut message)?;
-        if n != message.len() {
-            return Err(io::Error::other("the keeper did not start"));
+        while let n = read(&status, &mut message)
+            && n != Ok(message.len())
+        {
+            if n != Err(Errno::EINTR) {
+                return Err(io::Error::other("the keeper did not start"));
+            }
         }
         fcntl(&status, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let (_, pid) = words(message);
@@ -237,7 +243,7 @@ fn buries_orphans_until(program: Pid) -> bool {
 fn end_all(program: Pid) -> Option<WaitStatus> {
     let mut end = None;
     for _ in 0..ROUNDS {
-        children(Pid::this(), &mut |child| {
+        children(Pid::this(), Pid::this(), &mut |child| {
             // A child's number is its own until it is waited for, and its group lies in a session that
             // the program or a descendant of it made: neither can be anybody else's.
             if let Ok(group) = getpgid(Some(child))
@@ -265,36 +271,56 @@ fn end_all(program: Pid) -> Option<WaitStatus> {
 fn tasks(program: Pid, most: u32) -> u32 {
     let mut queue = [program; 256];
     let (mut done, mut found, mut count) = (0, 1, 0_u32);
-    children(Pid::this(), &mut |child| {
+    children(Pid::this(), Pid::this(), &mut |child| {
         if child != program && found < queue.len() {
             queue[found] = child;
             found += 1;
         }
     });
     while done < found && count <= most {
-        count = count.saturating_add(threads(queue[done]));
-        children(queue[done], &mut |child| {
-            if found < queue.len() {
-                queue[found] = child;
-                found += 1;
-            }
+        let process = queue[done];
+        threads(process, &mut |thread| {
+            count += 1;
+            // Which thread forked makes no difference to us, but /proc lists by thread.
+            children(process, thread, &mut |child| {
+                if found < queue.len() {
+                    queue[found] = child;
+                    found += 1;
+                }
+            });
         });
         done += 1;
     }
     count
 }
 
-/// A directory of n entries has n + 2 links: `.` and `..` count.
-fn threads(pid: Pid) -> u32 {
-    let mut buffer = [0; 40];
+/// The threads of a process.
+fn threads(pid: Pid, each: &mut dyn FnMut(Pid)) {
+    let mut buffer = [0; PATH];
     let path = path(&mut buffer, format_args!("/proc/{pid}/task"));
-    stat(path).map_or(1, |s| u32::try_from(s.st_nlink).unwrap_or(u32::MAX).saturating_sub(2).max(1))
+    let how = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let Ok(directory) = open(path, how, Mode::empty()) else { return };
+    let mut bytes = [0; 4096];
+    while let n @ 1.. = sys::entries(&directory, &mut bytes) {
+        let mut rest = &bytes[..n];
+        // An entry: inode 8, offset 8, length 2, kind 1, then the name, with a zero at its end.
+        while let Some(&[low, high]) = rest.get(16..18) {
+            let length = usize::from(u16::from_ne_bytes([low, high])).clamp(19, rest.len().max(19));
+            let name = rest.get(19..length).unwrap_or(&[]);
+            let digits = name.iter().take_while(|b| b.is_ascii_digit());
+            let number = digits.fold(0_i32, |n, b| n.saturating_mul(10).saturating_add(i32::from(b - b'0')));
+            if number > 0 {
+                each(Pid::from_raw(number));
+            }
+            rest = rest.get(length..).unwrap_or(&[]);
+        }
+    }
 }
 
-/// The children of a process's first thread.
-fn children(pid: Pid, each: &mut dyn FnMut(Pid)) {
-    let mut buffer = [0; 40];
-    let path = path(&mut buffer, format_args!("/proc/{pid}/task/{pid}/children"));
+/// The children that a thread of a process has made.
+fn children(pid: Pid, thread: Pid, each: &mut dyn FnMut(Pid)) {
+    let mut buffer = [0; PATH];
+    let path = path(&mut buffer, format_args!("/proc/{pid}/task/{thread}/children"));
     let Ok(file) = open(path, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()) else { return };
     let (mut number, mut bytes) = (0_i32, [0; 1024]);
     while let Ok(n @ 1..) = read(&file, &mut bytes) {
@@ -310,10 +336,10 @@ fn children(pid: Pid, each: &mut dyn FnMut(Pid)) {
 }
 
 /// A path in a buffer: nothing here may allocate.
-fn path<'a>(buffer: &'a mut [u8; 40], text: std::fmt::Arguments<'_>) -> &'a [u8] {
+fn path<'a>(buffer: &'a mut [u8; PATH], text: std::fmt::Arguments<'_>) -> &'a [u8] {
     let mut rest = &mut buffer[..];
     let _ = rest.write_fmt(text);
-    let length = 40 - rest.len();
+    let length = PATH - rest.len();
     &buffer[..length]
 }
 

@@ -94,8 +94,9 @@ pub enum Transport {
 pub struct Limits {
     /// Address space, in bytes; an allocation beyond it fails in the program.
     pub memory_bytes: Option<u64>,
-    /// Processes and threads, of the program and all that it started. Counted some twenty times a
-    /// second: a fork bomb gets beyond it for that long, then all of it is killed.
+    /// Processes and threads, of the program and all that it started; when it wants one more, all are
+    /// killed. Where the kernel cannot ask us first (no seccomp notification), tasks are counted twenty
+    /// times a second, and a fork bomb gets beyond the limit for that long.
     pub tasks: Option<u32>,
     /// Size of a file it writes.
     pub file_bytes: Option<u64>,

@@ -19,11 +19,38 @@ pub(super) struct Printed {
     /// The line being printed.
     partial: Vec<u8>,
     last: VecDeque<String>,
-    said: Vec<String>,
+    /// Said in this quantum. Logged and printed lines reach us on different ways; how they mix depends
+    /// on the moment, so they are kept apart and answered one after the other.
+    logged: Said,
+    printed: Said,
+    most: Most,
+}
+
+/// How much one quantum may say.
+#[derive(Clone, Copy)]
+struct Most {
+    lines: usize,
+    bytes: usize,
+}
+
+/// The first lines of a quantum, and how many more there were.
+#[derive(Default)]
+struct Said {
+    lines: Vec<String>,
     bytes: usize,
     dropped: u64,
-    most_lines: usize,
-    most_bytes: usize,
+}
+
+impl Said {
+    fn push(&mut self, line: String, most: Most) {
+        // After the first that finds no room, all are dropped: what is kept is a beginning.
+        if self.dropped == 0 && self.lines.len() < most.lines && self.bytes + line.len() <= most.bytes {
+            self.bytes += line.len();
+            self.lines.push(line);
+        } else {
+            self.dropped += 1;
+        }
+    }
 }
 
 impl Printed {
@@ -34,11 +61,9 @@ impl Printed {
             pipe: Some(pipe),
             partial: Vec::new(),
             last: VecDeque::new(),
-            said: Vec::new(),
-            bytes: 0,
-            dropped: 0,
-            most_lines: most(limits.said_lines),
-            most_bytes: most(limits.said_bytes),
+            logged: Said::default(),
+            printed: Said::default(),
+            most: Most { lines: most(limits.said_lines), bytes: most(limits.said_bytes) },
         })
     }
 
@@ -74,7 +99,8 @@ impl Printed {
             if whole {
                 let line = String::from_utf8_lossy(&self.partial).trim_end_matches('\r').to_owned();
                 self.partial.clear();
-                self.line(line);
+                self.printed.push(line.clone(), self.most);
+                self.remember(line);
             }
         }
     }
@@ -82,17 +108,13 @@ impl Printed {
     /// Something logged, perhaps of several lines.
     pub(super) fn log(&mut self, text: &str) {
         for line in text.trim_end_matches('\n').split('\n') {
-            self.line(line.chars().take(LONGEST).collect());
+            let line: String = line.chars().take(LONGEST).collect();
+            self.logged.push(line.clone(), self.most);
+            self.remember(line);
         }
     }
 
-    fn line(&mut self, line: String) {
-        if self.said.len() < self.most_lines && self.bytes + line.len() <= self.most_bytes {
-            self.bytes += line.len();
-            self.said.push(line.clone());
-        } else {
-            self.dropped += 1;
-        }
+    fn remember(&mut self, line: String) {
         if self.last.len() == KEPT {
             self.last.pop_front();
         }
@@ -101,11 +123,15 @@ impl Printed {
 
     /// What was said since the last call.
     pub(super) fn take_said(&mut self) -> Vec<String> {
-        if self.dropped > 0 {
-            self.said.push(format!("({} more lines were thrown away)", self.dropped));
+        let (mut said, printed) = (std::mem::take(&mut self.logged), std::mem::take(&mut self.printed));
+        for line in printed.lines {
+            said.push(line, self.most);
         }
-        (self.bytes, self.dropped) = (0, 0);
-        std::mem::take(&mut self.said)
+        let dropped = said.dropped + printed.dropped;
+        if dropped > 0 {
+            said.lines.push(format!("({dropped} more lines were thrown away)"));
+        }
+        said.lines
     }
 
     /// The last lines of all, with the one that was not finished.

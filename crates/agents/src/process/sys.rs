@@ -203,6 +203,15 @@ pub(super) fn pidfd(pid: Pid) -> Option<OwnedFd> {
     }
 }
 
+/// Raw entries of a directory, into `bytes`; how many bytes, 0 at the end. `readdir` would allocate.
+pub(super) fn entries(directory: &OwnedFd, bytes: &mut [u8]) -> usize {
+    // SAFETY: the kernel writes at most `bytes.len()` bytes.
+    let n = unsafe {
+        libc::syscall(libc::SYS_getdents64, directory.as_raw_fd(), bytes.as_mut_ptr(), bytes.len())
+    };
+    usize::try_from(n).unwrap_or(0)
+}
+
 /// Lets signals that are meant for the simulator pass by.
 pub(super) fn ignore_signals() {
     for kind in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE, Signal::SIGQUIT] {

@@ -91,11 +91,11 @@ static void scribble(void)
     words[33] = 1;
     if (is("outbox")) { /* an honest hand-over of garbage */
         words[34] = (uint32_t)number();
-        for (k = words[7]; k < count; k++) { chance = chance * 1664525u + 1013904223u; words[k] = chance; }
+        for (k = words[6]; k < count; k++) { chance = chance * 1664525u + 1013904223u; words[k] = chance; }
         words[32] = 1;
     }
     if (is("shared-twice")) { /* a good answer, then one that nobody asked for */
-        words[words[7]] = 6;
+        words[words[6]] = 6;
         words[34] = 3;
         words[32] = 1;
         syscall(SYS_futex, &words[32], 1, 1, NULL, NULL, 0);
@@ -136,6 +136,12 @@ static void bomb(int away)
     _exit(0);
 }
 
+static void *bomb_thread(void *nothing)
+{
+    bomb(0);
+    return nothing;
+}
+
 /* ---- In the first tick ---- */
 
 static void in_a_tick(void)
@@ -152,6 +158,7 @@ static void in_a_tick(void)
     if (is("children")) { fork_away(1); fork_away(1); }
     if (is("daemon")) fork_away(3);
     if (is("bomb")) bomb(0);
+    if (is("bomb-thread")) { pthread_t one; pthread_create(&one, NULL, bomb_thread, NULL); sleep_for_ever(); }
     if (is("bomb-away")) bomb(1);
     if (is("threads")) for (;;) { /* bounded by the address space it is given */ pthread_t one; if (pthread_create(&one, NULL, idle, NULL)) usleep(1000); }
     if (is("allocate")) {
