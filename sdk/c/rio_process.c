@@ -49,7 +49,7 @@ static uint32_t *outbox; /* records that wait to be handed over */
 static uint32_t outbox_words, filled;
 static uint32_t tick, tick_us;
 static uint32_t seen;              /* hand-overs of the simulator that were noticed */
-static int ready, running, over;   /* initialised; inside a tick; told to stop */
+static int ready, running, over, finished; /* initialised; inside a tick; told to stop; rio_done was called */
 
 static void give_up(const char *why)
 {
@@ -177,7 +177,7 @@ static void make_room(uint32_t words)
         write_all();
         return;
     }
-    if (!running) give_up("too many pokes before the first rio_wait()");
+    if (!running) give_up("too many pokes outside of a tick");
     raise_counter();
     (void)await_simulator(); /* MORE */
     filled = 0;
@@ -214,7 +214,7 @@ static uint32_t exchange(uint32_t *value)
 int rio_init(void)
 {
     const char *transport = getenv("RIO_TRANSPORT");
-    if (ready) return 1;
+    if (ready || finished) return ready;
     if (transport && strcmp(transport, "shared") == 0) open_shared();
     else if (transport && strcmp(transport, "pipes") == 0) open_pipes();
     else give_up("this is a robot's controller: start it from the simulator (transport shared or pipes)");
@@ -226,8 +226,7 @@ int rio_init(void)
 int rio_wait(void)
 {
     uint32_t kind, value;
-    rio_init();
-    if (over) return 0;
+    if (!rio_init() || over) return 0;
     if (running) {
         fflush(stdout);
         put(DONE, 0, tick, 0);
@@ -250,9 +249,8 @@ void rio_done(void)
     put(DONE, 0, tick, 0);
     if (shared) raise_counter();
     else write_all();
-    running = 0;
-    over = 1;
-    ready = 0;
+    running = ready = 0;
+    finished = 1;
 }
 
 /* The span that holds a byte. */
@@ -299,7 +297,7 @@ static uint32_t peek(uint32_t address, uint32_t width)
 
 static void poke(uint32_t address, uint32_t width, uint32_t value)
 {
-    rio_init();
+    if (!rio_init()) return;
     make_room(RECORD);
     put(POKE, width, address, value);
 }
@@ -317,7 +315,7 @@ void rio_log(const char *text)
 {
     size_t length = strlen(text);
     uint32_t words;
-    rio_init();
+    if (!rio_init()) return;
     if (length > LONGEST_LOG) length = LONGEST_LOG;
     words = ((uint32_t)length + 3u) / 4u;
     make_room(RECORD + words);

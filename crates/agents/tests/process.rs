@@ -175,6 +175,36 @@ fn a_quantum_is_posted_only_when_the_last_is_answered() {
 }
 
 #[test]
+fn a_program_may_be_polled_by_any_thread() {
+    fn may_be_sent<T: Send + Sync>() {}
+    may_be_sent::<Child>();
+    let program = build("echo.c", "cc", &["-std=c99"]);
+    // Started by a thread that is gone: the program lives on.
+    let mut child = std::thread::spawn(move || start(&launch(&program, Transport::Shared, "thread")))
+        .join()
+        .expect("started");
+    std::thread::sleep(SHORT);
+    quantum(&mut child, 0, &[0; 14]);
+    assert_eq!(child.stop().cause, Cause::Exited(0));
+}
+
+#[test]
+fn forty_programs_answer_at_the_same_time() {
+    let launch = launch(&build("echo.c", "cc", &["-std=c99"]), Transport::Shared, "forty");
+    let mut all: Vec<Child> = (0..40).map(|_| start(&launch)).collect();
+    for tick in [0, 1, 3, 4] {
+        for child in &mut all {
+            child.post(tick, &[1; 14]).expect("it is idle");
+        }
+        for child in &mut all {
+            assert!(matches!(child.poll(LONG), Poll::Ready(_)));
+        }
+    }
+    drop(all);
+    nothing_left("forty");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_named() {
     let error = Child::start(&launch(Path::new("/nowhere/robot"), Transport::Shared, "no")).err();
     let Some(StartError::Spawn { program, error }) = error else { panic!("it started") };
@@ -207,4 +237,5 @@ fn another_version_is_refused_with_both_numbers() {
     lines.args = vec!["-c".into(), "echo rio 7; sleep 100".into()];
     assert_eq!(common::death(&mut start(&lines)).cause, Cause::Version { theirs: 7 });
     nothing_left("version");
+    std::fs::remove_dir_all(folder).expect("removed");
 }

@@ -50,7 +50,8 @@ fn the_helpers_count_right() {
         .arg(&program)
         .arg(programs().join("helpers.c"))
         .arg("-lm"));
-    run(&mut Command::new(program));
+    run(&mut Command::new(&program));
+    std::fs::remove_file(program).expect("removed");
 }
 
 /// The line for WebAssembly in the README, without the files.
@@ -73,6 +74,7 @@ fn the_documented_line_makes_webassembly_that_imports_only_rio() {
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{source}-{}.wasm", std::process::id()));
         run(compiler("clang", &[]).args(wasm_flags()).arg("-o").arg(&out).arg(programs().join(source)));
         let bytes = std::fs::read(&out).expect("it is there");
+        std::fs::remove_file(out).expect("removed");
         let module = wasmi::Module::new(&wasmi::Engine::default(), &bytes[..]).expect("it is valid");
         for import in module.imports() {
             let known = [

@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(5);
 /// How long after closing its stdout a program may take to end before that counts as a mistake.
 const CLOSING: Duration = Duration::from_millis(200);
 
+/// The signal our own killing shows as.
+const KILLED: i32 = nix::sys::signal::Signal::SIGKILL as i32;
 /// Nobody waits longer.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
@@ -404,7 +406,10 @@ impl Child {
     fn die(&mut self, cause: Cause) -> Death {
         self.keeper.kill();
         self.printed.drain();
+        let ended = self.keeper.end().cloned();
         let cause = match (&self.link, cause) {
+            // It was about to end by itself, only slowly; or its keeper knows better.
+            (_, Cause::Closed) => ended.filter(|e| *e != Cause::Signal(KILLED)).unwrap_or(Cause::Closed),
             // It saw our version and left.
             (Link::Shared { memory, .. }, Cause::Exited(_))
                 if ![0, VERSION].contains(&memory.their_version()) =>

@@ -15,7 +15,8 @@ use std::time::Duration;
 /// `RIOS`.
 const MAGIC: u32 = u32::from_le_bytes(*b"RIOS");
 
-// The header. `sdk/c/rio_process.c` has the same list.
+// The header. `sdk/c/rio_process.c` has the same list. Magic and both versions keep their places in
+// all versions to come, so that any two can tell each other what they speak.
 const H_MAGIC: usize = 0;
 const H_VERSION: usize = 1;
 const H_WORDS: usize = 2;

@@ -200,7 +200,8 @@ pub struct Reply {
     pub pokes: Vec<Poke>,
     /// Accesses that did less than they said.
     pub bad: Vec<BadAccess>,
-    /// Processor time its process took since the last reply.
+    /// Processor time its process took since the last reply; the first includes its start. What other
+    /// processes did for it is not in it.
     pub cpu_ns: u64,
     /// Lines it logged or printed.
     pub said: Vec<String>,

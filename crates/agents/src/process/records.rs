@@ -125,6 +125,24 @@ mod tests {
     }
 
     #[test]
+    fn no_bytes_make_the_readers_panic_or_stand_still() {
+        let mut chance = 1_u32;
+        let mut all = Vec::new();
+        for _ in 0..60_000 {
+            chance = chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Mostly small numbers and line ends, so that much of it can be read.
+            let likely = b"\n 01peokdn\x02\x05\0\0\0";
+            let byte = (chance >> 16) as u8;
+            all.push(if chance >> 30 == 0 { byte } else { likely[usize::from(byte) % likely.len()] });
+        }
+        for from in 0..all.len() - 2000 {
+            let bytes = &all[from..from + 2000];
+            assert!(!matches!(next(bytes), Ok(Some((_, 0)))));
+            assert!(!matches!(super::super::lines::next(bytes), Ok(Some((_, 0)))));
+        }
+    }
+
+    #[test]
     fn garbage_is_an_error() {
         for words in [[0, 0, 0], [0xffff_ffff; 3], [POKE | 3 << 8, 0, 0], [PEEK, 0, 0], [LOG, 1025, 0]] {
             assert!(next(&bytes(&words)).is_err(), "{words:x?}");

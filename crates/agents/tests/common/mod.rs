@@ -1,6 +1,7 @@
 //! One helper that knows the machinery: builds C programs, launches them, looks for what is left.
 #![allow(dead_code, reason = "every test file uses some of it")]
 
+use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -22,14 +23,25 @@ pub(crate) fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
 }
 
-/// Compiles `tests/programs/<source>` with the SDK, once, and answers the program.
+/// Compiles `tests/programs/<source>` with the SDK and answers the program. What was compiled from the
+/// same files before is taken as it is.
 pub(crate) fn build(source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
-    let name = format!("{source}-{compiler}-{}", std::process::id());
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if !out.exists() {
-        let sdk = root().join("sdk/c");
+    let sdk = root().join("sdk/c");
+    let mut hasher = std::hash::DefaultHasher::new();
+    for file in [
+        sdk.join("rio.h"),
+        sdk.join("rio_process.c"),
+        programs().join("echo_body.h"),
+        programs().join(source),
+    ] {
+        std::fs::read(file).expect("a source").hash(&mut hasher);
+    }
+    let name = format!("{source}-{compiler}-{:016x}", hasher.finish());
+    let finished = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if !finished.exists() {
+        let out = finished.with_extension(format!("new-{}", std::process::id()));
         let object = out.with_extension("o");
         let common = ["-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
         run(Command::new("cc")
@@ -46,9 +58,10 @@ pub(crate) fn build(source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
             .arg("-o")
             .arg(&out)
             .arg("-pthread"));
-        let _ = std::fs::remove_file(object);
+        std::fs::remove_file(object).expect("removed");
+        std::fs::rename(out, &finished).expect("renamed");
     }
-    out
+    finished
 }
 
 pub(crate) fn run(command: &mut Command) {
@@ -82,7 +95,7 @@ pub(crate) fn launch(program: &Path, transport: Transport, tag: &str) -> Launch 
         }],
         image_len: 14,
         transport,
-        limits: Limits { memory_bytes: None, ..Limits::default() },
+        limits: Limits::default(),
         tick_us: 100_000,
     }
 }
