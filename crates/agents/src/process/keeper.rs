@@ -39,6 +39,8 @@ const COUNT_EVERY: u16 = 50;
 /// Rounds of killing, a millisecond each; one or two are enough for all but fork bombs.
 const ROUNDS: u32 = 3000;
 
+/// Most processes that are looked at one by one; more are always too many.
+const FAMILY: usize = 4096;
 /// Longest path under /proc that is asked for.
 const PATH: usize = 60;
 
@@ -205,6 +207,7 @@ fn watch(plan: &Plan, program: Pid, gate: Option<&OwnedFd>) -> bool {
     // Without a pidfd (kernels before 5.3) the end is noticed by looking often.
     let often = most.is_some() && gate.is_none() || ended.is_none();
     let pause = if often { COUNT_EVERY } else { 1000 };
+    let mut family = [program; FAMILY];
     loop {
         let files = [&plan.life, ended.as_ref().unwrap_or(&plan.life), gate.unwrap_or(&plan.life)];
         let mut files = files.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN));
@@ -214,7 +217,7 @@ fn watch(plan: &Plan, program: Pid, gate: Option<&OwnedFd>) -> bool {
         }
         let asked = gate.filter(|_| files[2].any().unwrap_or(false));
         let wanted = u32::from(asked.is_some());
-        if most.is_some_and(|most| tasks(program, most).saturating_add(wanted) > most) {
+        if most.is_some_and(|most| descendants(&mut family, most).1.saturating_add(wanted) > most) {
             return true;
         }
         if let Some(gate) = asked {
@@ -242,7 +245,8 @@ fn buries_orphans_until(program: Pid) -> bool {
 /// Kills children until there are none; whoever loses its parent by that is a child in the next round.
 fn end_all(program: Pid) -> Option<WaitStatus> {
     let mut end = None;
-    for _ in 0..ROUNDS {
+    let mut family = [program; FAMILY];
+    for round in 0..ROUNDS {
         children(Pid::this(), Pid::this(), &mut |child| {
             // A child's number is its own until it is waited for, and its group lies in a session that
             // the program or a descendant of it made: neither can be anybody else's.
@@ -253,6 +257,14 @@ fn end_all(program: Pid) -> Option<WaitStatus> {
             }
             let _ = kill(child, Signal::SIGKILL);
         });
+        // A fork bomb that made a group for each of its processes: generation by generation would take
+        // too long. The number of a grandchild is its own for as long as this takes.
+        if round >= 10 {
+            let (found, _) = descendants(&mut family, u32::MAX);
+            for process in &family[..found] {
+                let _ = kill(*process, Signal::SIGKILL);
+            }
+        }
         loop {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::StillAlive) => break,
@@ -266,32 +278,28 @@ fn end_all(program: Pid) -> Option<WaitStatus> {
     end
 }
 
-/// Processes and threads of the program, and of all below it and below this keeper; stops counting
-/// beyond `most`.
-fn tasks(program: Pid, most: u32) -> u32 {
-    let mut queue = [program; 256];
-    let (mut done, mut found, mut count) = (0, 1, 0_u32);
-    children(Pid::this(), Pid::this(), &mut |child| {
-        if child != program && found < queue.len() {
-            queue[found] = child;
-            found += 1;
-        }
-    });
+/// Finds the processes below this keeper (the program, what it started, what was adopted): how many
+/// there are, and how many threads they have. Stops beyond `most` threads, or when `family` is full.
+fn descendants(family: &mut [Pid; FAMILY], most: u32) -> (usize, u32) {
+    let (mut found, mut done, mut count) = (0, 0, 0_u32);
+    children(Pid::this(), Pid::this(), &mut |child| add(family, &mut found, child));
     while done < found && count <= most {
-        let process = queue[done];
+        let process = family[done];
         threads(process, &mut |thread| {
             count += 1;
             // Which thread forked makes no difference to us, but /proc lists by thread.
-            children(process, thread, &mut |child| {
-                if found < queue.len() {
-                    queue[found] = child;
-                    found += 1;
-                }
-            });
+            children(process, thread, &mut |child| add(family, &mut found, child));
         });
         done += 1;
     }
-    count
+    (found, if found == FAMILY { u32::MAX } else { count })
+}
+
+fn add(family: &mut [Pid; FAMILY], found: &mut usize, child: Pid) {
+    if let Some(place) = family.get_mut(*found) {
+        *place = child;
+        *found += 1;
+    }
 }
 
 /// The threads of a process.
