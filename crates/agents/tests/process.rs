@@ -7,7 +7,8 @@ use common::{LONG, SHORT, build, launch, left_over, nothing_left, programs, quan
 use std::path::Path;
 use std::process::Command;
 use swarmyard_agents::process::{
-    BadAccess, BadKind, Cause, Child, End, Launch, Poke, Poll, PostError, Reply, StartError, Transport,
+    BadAccess, BadKind, Cause, Child, End, Launch, Poke, Poll, PostError, Register, Reply, StartError,
+    Transport,
 };
 
 /// Seven quanta with images that all differ, and the end.
@@ -99,6 +100,35 @@ fn python_answers_over_lines() {
     if let Some(launch) = script("python3", "echo.py", ("RIO_PYTHON", "sdk/python"), "py") {
         answers_as_expected(&launch, "py");
     }
+}
+
+#[test]
+fn python_knows_registers_by_name_and_unit() {
+    let Some(mut launch) = script("python3", "", ("PYTHONPATH", "sdk/python"), "names") else { return };
+    let code = "import swarmyard_rio as rio
+for tick in rio.ticks():
+    rio.log(rio.get('front_mm', 1))
+    rio.put('speed', -0.5)
+    rio.put('speed', 99)
+    print(sorted(rio.registers))
+";
+    launch.args = vec!["-c".into(), code.into()];
+    launch.registers.push(Register {
+        name: "speed".into(),
+        at: 0x20,
+        bytes: 1,
+        count: 1,
+        signed: true,
+        scale: 0.01,
+        offset: 0.0,
+        unit: "m/s".into(),
+    });
+    let mut child = start(&launch);
+    let reply = quantum(&mut child, 0, &[0, 0, 0xf4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(reply.said, ["0.5", "['front_mm', 'speed']"]);
+    let poke = |value| Poke { address: 0x20, width: 1, value };
+    assert_eq!(reply.pokes, [poke(0xce), poke(127)]);
+    assert_eq!(child.stop().cause, Cause::Exited(0));
 }
 
 #[test]

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Longest sleep between two looks at whether a program on shared memory still lives.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long after closing its stdout a program may take to end before that counts as a mistake.
+/// How long after closing its stdout a program may take to end before that counts as a mistake. Polling
+/// waits that long once, whatever it was told.
 const CLOSING: Duration = Duration::from_millis(200);
 
 /// The signal our own killing shows as.
@@ -136,6 +137,15 @@ impl Child {
         self.keeper.pid().as_raw().unsigned_abs()
     }
 
+    /// The tick it works on, if it has not answered yet.
+    #[must_use]
+    pub fn asked(&self) -> Option<u64> {
+        match self.state {
+            State::Busy(tick) | State::Port(tick) => Some(tick),
+            State::Idle | State::Stopping => None,
+        }
+    }
+
     /// Hands over one quantum, without waiting. A dead program takes it silently: polling tells.
     pub fn post(&mut self, tick: u64, image: &[u8]) -> Result<(), PostError> {
         if image.len() != self.image_len {
@@ -144,7 +154,7 @@ impl Child {
         if self.death.is_some() {
             return Ok(());
         }
-        if let State::Busy(tick) | State::Port(tick) = self.state {
+        if let Some(tick) = self.asked() {
             return Err(PostError::Busy(tick));
         }
         self.state = State::Busy(tick);
@@ -225,8 +235,7 @@ impl Child {
             if looks {
                 self.printed.drain();
                 if let Some(cause) = self.keeper.end().cloned() {
-                    // It may have answered just before it ended.
-                    return self.arrived()?.ok_or(cause);
+                    return self.last_answer()?.ok_or(cause);
                 }
             }
             let rest = deadline.saturating_duration_since(Instant::now());
@@ -235,6 +244,19 @@ impl Child {
             }
             looks = self.sleep(rest)?;
         }
+    }
+
+    /// What a program that has ended had said before.
+    fn last_answer(&mut self) -> Result<Option<Poll>, Cause> {
+        // A pipe holds at most a megabyte. Its end need not come: somebody else may hold it open.
+        for _ in 0..16 {
+            let answer = self.arrived()?;
+            let more = matches!(&self.link, Link::Stream(stream) if !stream.is_closed());
+            if answer.is_some() || !more {
+                return Ok(answer);
+            }
+        }
+        Ok(None)
     }
 
     /// Waits until something may have happened; true when it is time to look after the program itself.
