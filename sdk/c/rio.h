@@ -45,7 +45,16 @@ typedef uint32_t rio_addr;
 #  ifndef RIO_BASE
 #    define RIO_BASE 0u
 #  endif
-#  define RIO_REG(type, address) (*(volatile type *)(uintptr_t)(RIO_BASE + (uintptr_t)(address)))
+/* Compilers warn of low addresses (they look like null pointers), unless they cannot see them. */
+static inline uintptr_t rio_place(rio_addr a)
+{
+    uintptr_t place = (uintptr_t)RIO_BASE + (uintptr_t)a;
+#  if defined(__GNUC__)
+    __asm__("" : "+r"(place));
+#  endif
+    return place;
+}
+#  define RIO_REG(type, address) (*(volatile type *)rio_place(address))
 static inline uint8_t  rio_peek8 (rio_addr a)             { return RIO_REG(uint8_t,  a); }
 static inline uint16_t rio_peek16(rio_addr a)             { return RIO_REG(uint16_t, a); }
 static inline uint32_t rio_peek32(rio_addr a)             { return RIO_REG(uint32_t, a); }
@@ -125,15 +134,17 @@ static inline uint32_t rio_sqrt(uint32_t value)
 }
 
 /* The angle of the point (x, y) in milliradians, -3142 to 3142, counter-clockwise from the x axis;
- * within 6 milliradians. Mind the order: y first, as in C's atan2. */
+ * within 3 milliradians. Mind the order: y first, as in C's atan2. */
 static inline int32_t rio_atan2(int32_t y, int32_t x)
 {
     int32_t ax = rio_abs(x), ay = rio_abs(y), ratio, angle;
     while (ax > 32767 || ay > 32767) { ax >>= 1; ay >>= 1; }
     if (ax == 0 && ay == 0) return 0;
-    /* In one eighth of the circle: atan(r) is about r * (pi/4 + 0.273 * (1 - r)), r in 1/32768. */
+    /* In one eighth of the circle: atan(r) is about r * (pi/4 + (1 - r) * (0.2447 + 0.0663 * r)).
+     * Here r counts in 1/32768, and angles in eighths of a milliradian until the last line. */
     ratio = (rio_min(ax, ay) * 32768) / rio_max(ax, ay);
-    angle = (ratio * (785 + (273 * (32768 - ratio)) / 32768)) / 32768;
+    angle = ((32768 - ratio) * (1958 + (530 * ratio) / 32768)) / 32768;
+    angle = ((ratio * (6283 + angle)) / 32768 + 4) / 8;
     if (ay > ax) angle = 1571 - angle;
     if (x < 0) angle = 3142 - angle;
     return y < 0 ? -angle : angle;

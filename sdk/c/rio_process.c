@@ -30,8 +30,8 @@ enum { HELLO = 1, POKE = 2, BAD_PEEK = 3, PEEK = 4, LOG = 5, DONE = 6 };
 enum { TABLE = 16, QUANTUM = 17, VALUE = 18, STOP = 19, MORE = 20 };
 /* Words of the shared header; crates/agents/src/process/memory.rs has the same list. */
 enum {
-    H_MAGIC = 0, H_VERSION = 1, H_WORDS = 2, H_SPIN = 3, H_TICK_US = 4, H_SPANS = 5, H_IMAGE_BYTES = 6,
-    H_OUTBOX = 7, H_OUTBOX_WORDS = 8, H_KIND = 9, H_TICK_LOW = 10, H_VALUE = 12, H_TO_PROGRAM = 16,
+    H_MAGIC = 0, H_VERSION = 1, H_WORDS = 2, H_TICK_US = 3, H_SPANS = 4, H_IMAGE_BYTES = 5, H_OUTBOX = 6,
+    H_OUTBOX_WORDS = 7, H_KIND = 8, H_TICK_LOW = 9, H_VALUE = 11, H_TO_PROGRAM = 16,
     H_TO_SIMULATOR = 32, H_THEIR_VERSION = 33, H_FILLED = 34, HEADER = 48
 };
 enum { READING = 0, COMMAND = 1, PORT = 2 };
@@ -49,7 +49,7 @@ static uint32_t *outbox; /* records that wait to be handed over */
 static uint32_t outbox_words, filled;
 static uint32_t tick, tick_us;
 static uint32_t seen;              /* hand-overs of the simulator that were noticed */
-static int ready, running, over;   /* initialised; inside a tick; told to stop */
+static int ready, running, over, finished; /* initialised; inside a tick; told to stop; rio_done was called */
 
 static void give_up(const char *why)
 {
@@ -60,6 +60,8 @@ static void give_up(const char *why)
 /* ---- Hand-over, shared memory ------------------------------------------------------------------ */
 
 #ifdef __linux__
+static pid_t keeper; /* the process that waits for this one */
+
 static void raise_counter(void)
 {
     shared[H_FILLED] = filled;
@@ -70,14 +72,7 @@ static void raise_counter(void)
 /* Waits until the simulator hands over; answers what kind of message it left. */
 static uint32_t await_simulator(void)
 {
-    uint32_t k, now;
-    const pid_t keeper = getppid();
-    for (k = 0; k < shared[H_SPIN]; k++) {
-        if (__atomic_load_n(&shared[H_TO_PROGRAM], __ATOMIC_RELAXED) != seen) break;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    }
+    uint32_t now;
     while ((now = __atomic_load_n(&shared[H_TO_PROGRAM], __ATOMIC_ACQUIRE)) == seen) {
         const struct timespec longest = { 1, 0 };
         syscall(SYS_futex, &shared[H_TO_PROGRAM], FUTEX_WAIT, seen, &longest, NULL, 0);
@@ -97,6 +92,7 @@ static void open_shared(void)
     start = mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (start == MAP_FAILED) give_up("the shared memory cannot be mapped");
     close(fd);
+    keeper = getppid();
     shared = (volatile uint32_t *)start;
     shared[H_THEIR_VERSION] = RIO_API_VERSION;
     if (memcmp(start, "RIOS", 4) != 0) give_up("the shared memory is not a simulator's");
@@ -181,7 +177,7 @@ static void make_room(uint32_t words)
         write_all();
         return;
     }
-    if (!running) give_up("too many pokes before the first rio_wait()");
+    if (!running) give_up("too many pokes outside of a tick");
     raise_counter();
     (void)await_simulator(); /* MORE */
     filled = 0;
@@ -218,7 +214,7 @@ static uint32_t exchange(uint32_t *value)
 int rio_init(void)
 {
     const char *transport = getenv("RIO_TRANSPORT");
-    if (ready) return 1;
+    if (ready || finished) return ready;
     if (transport && strcmp(transport, "shared") == 0) open_shared();
     else if (transport && strcmp(transport, "pipes") == 0) open_pipes();
     else give_up("this is a robot's controller: start it from the simulator (transport shared or pipes)");
@@ -230,8 +226,7 @@ int rio_init(void)
 int rio_wait(void)
 {
     uint32_t kind, value;
-    rio_init();
-    if (over) return 0;
+    if (!rio_init() || over) return 0;
     if (running) {
         fflush(stdout);
         put(DONE, 0, tick, 0);
@@ -254,9 +249,8 @@ void rio_done(void)
     put(DONE, 0, tick, 0);
     if (shared) raise_counter();
     else write_all();
-    running = 0;
-    over = 1;
-    ready = 0;
+    running = ready = 0;
+    finished = 1;
 }
 
 /* The span that holds a byte. */
@@ -303,7 +297,7 @@ static uint32_t peek(uint32_t address, uint32_t width)
 
 static void poke(uint32_t address, uint32_t width, uint32_t value)
 {
-    rio_init();
+    if (!rio_init()) return;
     make_room(RECORD);
     put(POKE, width, address, value);
 }
@@ -321,7 +315,7 @@ void rio_log(const char *text)
 {
     size_t length = strlen(text);
     uint32_t words;
-    rio_init();
+    if (!rio_init()) return;
     if (length > LONGEST_LOG) length = LONGEST_LOG;
     words = ((uint32_t)length + 3u) / 4u;
     make_room(RECORD + words);

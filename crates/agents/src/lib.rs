@@ -6,6 +6,7 @@
 pub mod compiler;
 mod header;
 mod module;
+pub mod process;
 mod program;
 pub mod wasm;
 mod workshop;
