@@ -9,13 +9,13 @@
  * place and the robot's axle stands on it:
  *
  *            ahead
- *              |                 left   ahead   right   it is
- *     left ----+---- right        -       -       -     an END
- *              |                 one of the two   -     a CORNER
- *            robot               all else               a JUNCTION
+ *              |                 no way at all                     an END
+ *     left ----+---- right       only left or only right           a CORNER
+ *              |                 ahead and a side, or both sides   a JUNCTION
+ *            robot
  *
- * Use: call walk() once per tick. When it answers that a place was reached, the ways_... say where the
- * tracks go from here; say turn_to(...), and go on calling walk().
+ * Use: call walk() once per tick. When it answers that a place was reached, way_left, way_ahead and
+ * way_right say where tracks go on from here; say turn_to(...), and go on calling walk().
  */
 #ifndef JUNCTION_H
 #define JUNCTION_H
@@ -32,6 +32,8 @@ enum { AHEAD = 0, BACK = 2 }; /* turns, besides LEFT and RIGHT of line.h */
 
 static int way_left, way_ahead, way_right; /* which ways go on from the place that was reached */
 
+/* FOLLOWING a track; CROSSING a place, to see which ways there are; SPINNING to another track there;
+ * LEAVING the place. */
 enum phase { FOLLOWING, CROSSING, SPINNING, LEAVING };
 
 static enum phase phase = LEAVING;

@@ -108,6 +108,11 @@ void robot_setup(void)
     static char then[] = "then ?";
     int32_t place;
     plan();
+    if (to_goal[START] == FAR) {
+        rio_log("there is no route");
+        done = 1;
+        return;
+    }
     rio_log_int("the route in decimetres", to_goal[START]);
     for (place = START; place != GOAL; place = next[place]) say_place(then, next[place]);
     leave_place();
