@@ -7,8 +7,8 @@
  * agreed beforehand, as in traffic: keep right. Each robot has a line to follow, from where it
  * stands straight ahead to its goal WAY millimetres further. Compass and counters tell how far it
  * is along the line and how far to the left of it (dead reckoning). When something appears in front
- * the robot follows a second lane to the right of the line, until for a while nothing is
- * ahead or to its left any more. Then it goes back to the line and on to its goal.
+ * the robot follows a second lane to the right of the line. If the other one does the same they meet
+ * halfway, so after the whole distance it is past, and the robot goes back to the line and on to its goal.
  */
 #include "rio.h"
 #include "registers.h"
@@ -18,7 +18,6 @@ enum {
     SPEED = 250,       /* mm/s */
     SEEN = 1800,       /* mm; who is nearer than this is in the way */
     LANE = -400,       /* mm, to the left of the line; so to the right of it */
-    PATIENCE = 40,     /* ticks to stay in the lane after the last sighting */
     LOOK_AHEAD = 500,  /* mm; shorter comes back to the line faster, and sways more */
     SAMPLES = 16       /* compass readings to average before setting off */
 };
@@ -28,7 +27,7 @@ static int32_t course;              /* direction of the line, milliradians */
 static int32_t first;               /* the very first reading: the others are counted from there */
 static int32_t along_um, left_um;   /* place on the line and beside it, micrometres */
 static int32_t counted_left, counted_right;
-static int32_t yielding;            /* ticks left in the lane */
+static int32_t lane_until_um;       /* keeps right up to this place on the line */
 
 static void drive(int32_t speed, int32_t steer) /* steer > 0 turns left */
 {
@@ -95,14 +94,10 @@ static int found_course(void)
     return 0;
 }
 
-static int somebody_ahead(void)
+static void look_out(void)
 {
-    return sonar(0) < SEEN || sonar(1) < SEEN / 3;
-}
-
-static int somebody_beside(void)
-{
-    return sonar(1) < SEEN / 2 || sonar(2) < SEEN / 3;
+    int32_t ahead = sonar(0);
+    if (ahead < SEEN) lane_until_um = rio_max(lane_until_um, along_um + ahead * 1000);
 }
 
 void robot_step(void)
@@ -115,10 +110,8 @@ void robot_step(void)
         drive(0, 0);
         return;
     }
-    if (somebody_ahead() || (yielding > 0 && somebody_beside())) yielding = PATIENCE;
-    else if (yielding > 0) yielding--;
-
-    lane = yielding > 0 ? LANE : 0;
+    look_out();
+    lane = along_um < lane_until_um ? LANE : 0;
     wanted = rio_atan2(lane - left_um / 1000, LOOK_AHEAD);
     drive(SPEED, rio_clamp((wanted - off_course()) / 4, -100, 100));
 }
