@@ -9,8 +9,9 @@
  * tick, because a robot that thinks must not stand in the way meanwhile. So the driver does not
  * wait for it: it follows the plan so far, which leads to the most promising cell found yet. When a
  * sonar or the bumper shows that a cell is blocked it is marked on the map, and if that concerns
- * the plan, the planner starts anew from where the robot is. Cells that nobody has seen count as
- * free: that way the robot explores whatever might be shorter.
+ * the plan, the planner starts anew from where the robot is; what it found out about distances it
+ * keeps (Adaptive A*). Cells that nobody has seen count as free, so that the robot explores
+ * whatever might be shorter.
  */
 #include "rio.h"
 #include "registers.h"
@@ -19,7 +20,7 @@ enum {
     COLUMNS = 10, ROWS = 7, CELLS = COLUMNS * ROWS, GOAL = CELLS - 1,
     CELL = 600,       /* mm */
     EXPANSIONS = 2,   /* cells the planner may look at per tick */
-    SPEED = 300, TURN = 150, /* mm/s */
+    SPEED = 400, TURN = 200, /* mm/s */
     REACHED = 30,     /* mm from the middle of a cell */
     BLOCKED = 400,    /* mm; from the middle of a cell to a blocked neighbour it is 180 */
     NONE = -1
@@ -89,12 +90,13 @@ static int32_t neighbour(int32_t cell, int32_t direction)
 enum { NEW, OPEN, CLOSED };
 
 static uint8_t mark[CELLS];  /* NEW, OPEN or CLOSED */
-static int16_t cost[CELLS];  /* steps from the root */
+static int16_t cost[CELLS];  /* steps from where the plan begins */
 static int16_t parent[CELLS];
-static int32_t root, best;   /* where the plan begins; the closed cell nearest to the goal */
+static int32_t best;         /* where the plan leads so far: the goal, or the most promising cell */
 static int finished;
+static int16_t hint[CELLS];  /* steps from there to the goal, at least */
 
-static int32_t steps_to_goal(int32_t cell) /* if nothing were in the way */
+static int32_t steps_if_free(int32_t cell)
 {
     return rio_abs(GOAL % COLUMNS - cell % COLUMNS) + rio_abs(GOAL / COLUMNS - cell / COLUMNS);
 }
@@ -106,35 +108,46 @@ static void open_cell(int32_t cell, int32_t from, int32_t steps)
     parent[cell] = (int16_t)from;
 }
 
+static int32_t most_promising(void)
+{
+    int32_t k, found = NONE;
+    for (k = 0; k < CELLS; k++) {
+        int32_t longer = found == NONE ? -1 : cost[k] + hint[k] - cost[found] - hint[found];
+        if (mark[k] == OPEN && (longer < 0 || (longer == 0 && cost[k] > cost[found]))) found = k;
+    }
+    return found;
+}
+
+/* Before a plan is thrown away: it says that its beginning is so many steps from the goal, so a cell
+ * near the beginning cannot be much nearer. Without this the robot would go back into the same
+ * dead end each time the planner starts anew. */
+static void learn(void)
+{
+    int32_t k, cell = mark[GOAL] == CLOSED ? GOAL : most_promising();
+    if (cell == NONE) return;
+    for (k = 0; k < CELLS; k++) {
+        int32_t least = cost[cell] + hint[cell] - cost[k];
+        if (mark[k] == CLOSED && hint[k] < least) hint[k] = (int16_t)least;
+    }
+}
+
 static void plan_from(int32_t cell)
 {
     int32_t k;
+    learn();
     for (k = 0; k < CELLS; k++) mark[k] = NEW;
-    root = best = cell;
+    best = cell;
     finished = 0;
     open_cell(cell, NONE, 0);
-}
-
-static int32_t most_promising(void)
-{
-    int32_t k, found = NONE, least = 0;
-    for (k = 0; k < CELLS; k++) {
-        int32_t total = cost[k] + steps_to_goal(k);
-        if (mark[k] == OPEN && (found == NONE || total < least)) {
-            found = k;
-            least = total;
-        }
-    }
-    return found;
 }
 
 static void expand_one(void)
 {
     int32_t cell = most_promising(), direction;
-    if (cell == NONE || cell == GOAL) finished = 1;
+    if (cell == NONE || cell == GOAL) finished = 1; /* NONE: there is no way */
     if (cell == NONE) return;
+    best = cell;
     mark[cell] = CLOSED;
-    if (steps_to_goal(cell) < steps_to_goal(best)) best = cell;
     for (direction = 0; direction < 4; direction++) {
         int32_t next = neighbour(cell, direction);
         if (next == NONE || blocked[next] || mark[next] == CLOSED) continue;
@@ -142,7 +155,7 @@ static void expand_one(void)
     }
 }
 
-/* Whether a cell is on the way from the root to the best cell; `next` becomes the one after it. */
+/* Whether a cell is on the plan; `next` becomes the one after it. */
 static int on_plan(int32_t cell, int32_t *next)
 {
     int32_t k, after = best;
@@ -197,7 +210,7 @@ static void drive(int32_t speed, int32_t steer) /* steer > 0 turns left */
 static void drive_to_target(void)
 {
     int32_t error = wrapped(rio_atan2(mm_to_y(target), mm_to_x(target)) - heading);
-    int32_t speed = rio_abs(error) > 250 ? 0 : rio_min(SPEED, 60 + 2 * mm_to(target));
+    int32_t speed = rio_abs(error) > 250 ? 0 : rio_min(SPEED, 150 + 2 * mm_to(target));
     drive(speed, rio_clamp(error / 3, -TURN, TURN));
 }
 
@@ -210,6 +223,8 @@ static void choose_target(void)
 
 void robot_setup(void)
 {
+    int32_t k;
+    for (k = 0; k < CELLS; k++) hint[k] = (int16_t)steps_if_free(k);
     plan_from(here);
 }
 
