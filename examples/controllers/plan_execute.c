@@ -193,10 +193,14 @@ static void look(void)
     }
 }
 
+static int touched(uint32_t sector)
+{
+    return rio_peek8(BUMPER_PRESSED_AT(sector)) != 0;
+}
+
 static void feel(void)
 {
-    int touched = rio_peek8(BUMPER_PRESSED_AT(0u)) || rio_peek8(BUMPER_PRESSED_AT(1u)) || rio_peek8(BUMPER_PRESSED_AT(7u));
-    if (touched && target != here) found_blocked(target);
+    if (target != here && (touched(0) || touched(1) || touched(7))) found_blocked(target);
 }
 
 /* ---- The driver ------------------------------------------------------------------------------------------ */
