@@ -149,7 +149,10 @@ fn keep_touches(model: &Model, state: &mut State, scratch: &mut Scratch) {
     for old in std::mem::take(&mut state.touches) {
         let again = kept[..fresh].binary_search_by_key(&(old.slot, old.other), |t| (t.slot, t.other)).is_ok();
         let near = |gap: f64| gap <= 2.5 * SKIN_M;
-        if !again && gap_now(model, &state.pose, old.slot as usize, old.other, &mut work).is_some_and(near) {
+        if !again
+            && gap_now(model, state.detail, &state.pose, (old.slot as usize, old.other), &mut work)
+                .is_some_and(near)
+        {
             kept.push(Touch { impulse: 0.0, ..old });
         }
     }

@@ -105,7 +105,7 @@ impl Compiler<'_> {
                 Some("own") => ContactRule::Own,
                 _ => ContactRule::Stop,
             },
-            detail: if p.text_or_none("detail") == Some("coarse") { Detail::Coarse } else { Detail::Full },
+            detail: p.text_or_none("detail").and_then(Detail::of_word).unwrap_or_default(),
             gravity: num("gravity"),
             floor_friction: num("floor_friction"),
             rest_speed: num("rest_speed"),
@@ -355,6 +355,7 @@ impl Compiler<'_> {
             let outline = match model.outlines.iter().position(|o| *o == outline) {
                 Some(k) => k,
                 None => {
+                    model.discs.push(outline.inscribed());
                     model.outlines.push(outline);
                     model.outlines.len() - 1
                 }
@@ -407,6 +408,7 @@ impl Compiler<'_> {
             run,
             bounds,
             outlines: Vec::new(),
+            discs: Vec::new(),
             surfaces: self.materials.clone(),
             fixed_outlines: fixed.edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
             fixed: FixedIndex::new(fixed.edges),
@@ -533,7 +535,7 @@ impl Compiler<'_> {
             others.sort_unstable();
             others.dedup();
             for other in others {
-                let gap = crate::groups::gap_now(model, poses, slot, other, &mut work);
+                let gap = crate::groups::gap_now(model, Detail::Normal, poses, (slot, other), &mut work);
                 if gap.is_some_and(|gap| gap <= 0.0) {
                     let what = model.path_of(other).unwrap_or("something fixed");
                     let what = format!("`{}` overlaps `{what}` at the start", model.paths[slot]);

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2};
 use swarmyard_motion::{Contact, Impact, Material, SKIN_M, Side, Workspace};
-use swarmyard_part_api::{BodyKind, Segment, Touch};
+use swarmyard_part_api::{BodyKind, Detail, Segment, Touch};
 
 /// How contact groups are formed. No result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,10 +102,10 @@ fn pair_contact(
     work: &mut Workspace,
 ) -> Option<Contact> {
     let outline = match b {
-        PairOther::Body(b) => field.model.outline(b as usize),
+        PairOther::Body(b) => field.outline(b),
         PairOther::Edge(e) => &field.model.fixed_outlines[e as usize],
     };
-    contact_of(field, (field.model.outline(a as usize), own), (outline, other), work)
+    contact_of(field, (field.outline(a), own), (outline, other), work)
 }
 
 /// One body while its group is played out.
@@ -480,7 +480,7 @@ impl<'a> Play<'a> {
         }
         let slot = self.tracks[number].slot;
         let segment = self.tracks[number].segment;
-        let reach = field.model.outline(slot as usize).reach();
+        let reach = field.outline(slot).reach();
         let swept = Envelope::of(&segment, reach, segment.position_at(field.until_s), field.until_s);
         if self.tracks[number].envelope.holds(&swept) {
             return Ok(());
@@ -614,20 +614,21 @@ fn mixed(a: Material, b: Material) -> Material {
 /// Gap between a body and something it touched, where they are now; `None` when it is not there.
 pub(crate) fn gap_now(
     model: &Model,
+    detail: Detail,
     poses: &[Pose2],
-    slot: usize,
-    other: Uid,
+    (slot, other): (usize, Uid),
     work: &mut Workspace,
 ) -> Option<f64> {
     use swarmyard_motion::{Mover, gap_at};
     let rest = |slot: usize| Segment::rest(0.0, poses[slot], poses[slot].rot());
     let own = rest(slot);
-    let a = Mover { outline: model.outline(slot), segment: &own };
+    let outline = |slot: usize| model.outline_at(detail, slot);
+    let a = Mover { outline: outline(slot), segment: &own };
     if let Some(b) = model.slot_of(other) {
         let segment = rest(b);
-        return Some(gap_at(&a, &Mover { outline: model.outline(b), segment: &segment }, 0.0, work));
+        return Some(gap_at(&a, &Mover { outline: outline(b), segment: &segment }, 0.0, work));
     }
-    let far = model.outline(slot).reach() + 4.0 * SKIN_M;
+    let far = outline(slot).reach() + 4.0 * SKIN_M;
     let far = Vec2::new(far, far);
     let still = still();
     let mut least: Option<f64> = None;

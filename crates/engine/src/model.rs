@@ -133,6 +133,8 @@ pub struct Model {
     pub bounds: Option<(Vec2, Vec2)>,
     /// Outlines by number.
     pub outlines: Vec<Outline>,
+    /// What stands for them at the level `coarse`, by the same number.
+    pub discs: Vec<Outline>,
     /// Surfaces by number.
     pub surfaces: Vec<Material>,
     /// Walls, borders and fixed obstacles.
@@ -210,11 +212,25 @@ impl Model {
         &self.types[self.type_of[slot] as usize].body
     }
 
-    /// Outline of the body in `slot`.
+    /// The true outline of the body in `slot`, whatever the level of detail.
     #[inline]
     #[must_use]
     pub fn outline(&self, slot: usize) -> &Outline {
         &self.outlines[self.outline_of[slot] as usize]
+    }
+
+    /// Outlines by number, as they are at a level of detail.
+    #[inline]
+    #[must_use]
+    pub fn outlines_at(&self, detail: Detail) -> &[Outline] {
+        if detail == Detail::Coarse { &self.discs } else { &self.outlines }
+    }
+
+    /// Outline of the body in `slot` at a level of detail.
+    #[inline]
+    #[must_use]
+    pub fn outline_at(&self, detail: Detail, slot: usize) -> &Outline {
+        &self.outlines_at(detail)[self.outline_of[slot] as usize]
     }
 
     /// The path of anything with a uid: a body, a wall, a fixed obstacle or a beacon.

@@ -11,7 +11,7 @@ use crate::step::{Admitted, Scratch};
 use crate::{ContactEvent, RunEvent};
 use swarmyard_base::{Twist2, Uid, Vec2, math};
 use swarmyard_motion::{Mover, SKIN_M, Workspace, first_contact};
-use swarmyard_part_api::{BodyGrid, Frame, Outline, Segment, Touch};
+use swarmyard_part_api::{BodyGrid, Detail, Frame, Outline, Segment, Touch};
 
 /// A box in the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -90,6 +90,7 @@ pub(crate) struct Outcome {
 /// What the groups look at while they are played out.
 pub(crate) struct Field<'a> {
     pub(crate) model: &'a Model,
+    pub(crate) detail: Detail,
     pub(crate) grid: &'a BodyGrid,
     pub(crate) segments: &'a [Segment],
     pub(crate) envelopes: &'a [Envelope],
@@ -97,13 +98,22 @@ pub(crate) struct Field<'a> {
     pub(crate) until_s: f64,
 }
 
+impl<'a> Field<'a> {
+    /// Outline of the body in `slot` at the level of detail of this stretch.
+    pub(crate) fn outline(&self, slot: u32) -> &'a Outline {
+        self.model.outline_at(self.detail, slot as usize)
+    }
+}
+
 /// Fills `scratch.outcome`; segments of disturbed bodies are replaced by their last ones.
 pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
     let until_s = inputs.quantum_s();
     let outcome = &mut scratch.outcome;
-    let max_span = sweep(model, &scratch.intents.segments, until_s, outcome, pool);
+    let reach = |slot: usize| model.outline_at(inputs.detail, slot).reach();
+    let max_span = sweep(&scratch.intents.segments, reach, until_s, outcome, pool);
     let field = Field {
         model,
+        detail: inputs.detail,
         grid: &scratch.grid,
         segments: &scratch.intents.segments,
         envelopes: &outcome.envelopes,
@@ -135,7 +145,13 @@ pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, p
 }
 
 /// Ends and envelopes of all intents. Answers the greatest span.
-fn sweep(model: &Model, segments: &[Segment], until_s: f64, outcome: &mut Outcome, pool: &Pool) -> f64 {
+fn sweep(
+    segments: &[Segment],
+    reach: impl Fn(usize) -> f64 + Sync,
+    until_s: f64,
+    outcome: &mut Outcome,
+    pool: &Pool,
+) -> f64 {
     let n = segments.len();
     outcome.end.resize(n, Vec2::ZERO);
     outcome.envelopes.resize(n, Envelope::default());
@@ -149,9 +165,8 @@ fn sweep(model: &Model, segments: &[Segment], until_s: f64, outcome: &mut Outcom
     let greatest = pool.map(tasks, |(c, ((segments, ends), (envelopes, spans)))| {
         let mut greatest = 0.0_f64;
         for (k, segment) in segments.iter().enumerate() {
-            let reach = model.outline(c * CHUNK + k).reach();
             ends[k] = segment.position_at(until_s);
-            envelopes[k] = Envelope::of(segment, reach, ends[k], until_s);
+            envelopes[k] = Envelope::of(segment, reach(c * CHUNK + k), ends[k], until_s);
             spans[k] = envelopes[k].span_from(segment.pose.at);
             greatest = greatest.max(spans[k]);
         }

@@ -31,7 +31,7 @@ pub fn step(model: &Model, state: &mut State, journal: &Journal, scratch: &mut S
 fn stretch(model: &Model, state: &mut State, journal: &Journal, scratch: &mut Scratch, pool: &Pool) -> Step {
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
-    scratch.look(model, state);
+    scratch.look(model, state, inputs.detail);
     sense(model, state, &inputs, scratch, pool);
     if let Some(waiting) = think(model, state, &inputs, scratch, pool) {
         return Step::Blocked(waiting);
@@ -181,7 +181,7 @@ impl Scratch {
     }
 
     /// Prepares for a step from the committed state.
-    fn look(&mut self, model: &Model, state: &State) {
+    fn look(&mut self, model: &Model, state: &State, detail: Detail) {
         if self.rot_of != Some((state.stops, state.pose.len())) {
             self.rot.clear();
             self.rot.extend(state.pose.iter().map(|p| p.rot()));
@@ -190,7 +190,7 @@ impl Scratch {
         if self.next.len() != state.types.len() {
             self.next = state.types.clone();
         }
-        self.grid.rebuild(&state.pose, |slot| model.outline(slot).reach());
+        self.grid.rebuild(&state.pose, |slot| model.outline_at(detail, slot).reach());
         self.events.clear();
     }
 

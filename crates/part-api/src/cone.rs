@@ -132,11 +132,6 @@ impl Cone {
     }
 }
 
-/// One rotation after the other.
-fn both(a: Rot2, b: Rot2) -> Rot2 {
-    Rot2 { c: a.c * b.c - a.s * b.s, s: a.s * b.c + a.c * b.s }
-}
-
 impl World<'_> {
     /// Distance to the nearest thing in a cone that is fixed on the body in `slot`, and its kind (0 for
     /// nothing, and then the distance is the cone's reach).
@@ -146,7 +141,7 @@ impl World<'_> {
     pub fn nearest_in_cone(&self, cone: &Cone, slot: usize) -> (f64, f64) {
         let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
         let tip = pose.at + rot.apply(cone.mount.at);
-        let world_from_cone = both(rot, cone.turned);
+        let world_from_cone = rot.then(cone.turned);
         let (mut best, mut kind) = (cone.reach, 0.0);
         let middle = tip + world_from_cone.apply(Vec2::new(cone.circle.0, 0.0));
         let span = |far: f64| Vec2::new(far, far);
@@ -173,7 +168,7 @@ impl World<'_> {
             let outline = &self.outlines[self.bodies.outline[other] as usize];
             let at = world_from_cone.unapply(entry.at - tip);
             let back = Rot2 { c: world_from_cone.c, s: -world_from_cone.s };
-            if let Some(distance) = cone.to_outline(outline, at, both(back, self.bodies.rot[other])) {
+            if let Some(distance) = cone.to_outline(outline, at, back.then(self.bodies.rot[other])) {
                 keep(distance, self.bodies.kind[other], &mut best, &mut kind);
             }
         });

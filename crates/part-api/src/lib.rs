@@ -32,5 +32,5 @@ pub use rays::{Fan, SWEEP_FROM};
 pub use registry::Registry;
 pub use segment::{Frame, Segment};
 pub use sheet::{Channel, Kind, Level, Param, ParamType, Sheet};
-pub use track::TrackIndex;
+pub use track::{TrackIndex, TrackPiece};
 pub use world::{Beacon, Bodies, BodyKind, Detail, Touch, Track, World};

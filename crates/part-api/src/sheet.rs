@@ -251,7 +251,7 @@ impl Channel {
 /// One level of detail a class can be simulated at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// `full` or `coarse`, as in the run's settings.
+    /// `coarse`, `normal` or `fine`, as in the run's settings; `every` when they do not differ.
     pub name: &'static str,
     /// What is and is not modelled at this level.
     pub summary: &'static str,

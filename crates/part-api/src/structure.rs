@@ -3,7 +3,7 @@
 //! They have no model of their own; the engine gives them their meaning. Their sheets stand here so
 //! that every text format and the editor read the same ones.
 
-use crate::{Kind, Param, ParamType, Sheet};
+use crate::{Detail, Kind, Param, ParamType, Sheet};
 use std::f64::consts::PI;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Pose2, Ratio};
@@ -51,7 +51,7 @@ fn run() -> Sheet {
             Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both (who leaves a standing contact may go), `impulse` lets them bounce, `own` asks each body.")
                 .or_text("stop"),
         )
-        .param(Param::new("detail", ParamType::Choice(&["full", "coarse"]), "Level of detail at the start; see the levels of each class.").or_text("full"))
+        .param(Param::new("detail", ParamType::Choice(Detail::WORDS), "Level of detail at the start: `coarse` (0), `normal` (1) or `fine` (2); see the levels of each class. At `coarse` every body that can move is a disc: the greatest one around its origin that fits into its outline.").or_text("normal"))
         .param(Param::number("gravity", Unit::MetrePerSecond2, "Gravity, for floor friction and grip.").within(0.0, 1000.0).or_num(9.81))
         .param(Param::number("floor_friction", Unit::None, "Friction of passive bodies on the floor.").within(0.0, 100.0).or_num(0.3))
         .param(Param::number("rest_speed", Unit::MetrePerSecond, "Below this closing speed an impact does not bounce.").within(0.0, 10.0).or_num(0.01))

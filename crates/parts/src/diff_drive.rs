@@ -30,8 +30,9 @@ fn sheet() -> Sheet {
         .channel(Channel::reading("right_speed", 1, Unit::MetrePerSecond, FAST, "Speed of the right wheel."))
         .channel(Channel::reading("left_slip", 1, Unit::None, (-1.0, 1.0), "Slip of the left wheel in this quantum."))
         .channel(Channel::reading("right_slip", 1, Unit::None, (-1.0, 1.0), "Slip of the right wheel in this quantum."))
-        .level("full", "Limits of speed, acceleration and grip; slip.")
         .level("coarse", "Limit of speed only.")
+        .level("normal", "Limits of speed, acceleration and grip; slip.")
+        .level("fine", "As normal.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = \"16cm\"\nacceleration = \"0.5m/s2\"\nslip = \"2%\"")
 }
 
@@ -76,7 +77,7 @@ impl Actuator for DiffDrive {
 
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
         let (change, slide_change) = self.most_change(view);
-        let noisy = self.slip > 0.0 && view.detail == Detail::Full;
+        let noisy = self.slip > 0.0 && view.detail != Detail::Coarse;
         for row in 0..rows.segments.len() {
             let slot = rows.first_slot + row;
             let twist = view.bodies.twist[slot];

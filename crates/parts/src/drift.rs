@@ -22,7 +22,7 @@ fn sheet() -> Sheet {
         )
         .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed.").within(-1.0e4, 1.0e4).or_num(0.0))
         .param(Param::number("acceleration", Unit::MetrePerSecond2, "How fast it returns to its velocity after an impact. At once when left out.").within(0.0, 1.0e6))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"drift\"\nvelocity = [0.3, 0]\nspin = \"10deg/s\"")
 }
 

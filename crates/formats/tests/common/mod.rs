@@ -13,14 +13,14 @@ pub(crate) fn registry() -> Registry {
     let drive = Sheet::new("diff-drive", Kind::Actuator, "Two driven wheels. For tests.")
         .param(Param::number("max_speed", Unit::MetrePerSecond, "Top speed.").within(0.0, 100.0).or_num(1.0))
         .channel(Channel::command("wheels", 2, Unit::MetrePerSecond, (-1.0, 1.0), "Wheel speeds."))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nmax_speed = \"80cm/s\"");
     let rays = Sheet::new("rays", Kind::Sensor, "A fan of rays. For tests.")
         .param(Param::new("count", ParamType::Int { min: 1, max: 360 }, "Rays.").or(Value::Int(8)))
         .param(Param::number("range", Unit::Metre, "Reach.").within(0.01, 1000.0).or_num(2.0))
         .param(Param::new("period", ParamType::Period, "Time between readings."))
         .channel(Channel::reading("range", 8, Unit::Metre, (0.0, 2.0), "Distances."))
-        .level("full", "Every ray.")
+        .level("every", "Every ray.")
         .marks("a line per ray");
     let follow = Sheet::new("follow", Kind::Controller, "Follows. For tests.")
         .param(Param::number("gain", Unit::None, "Gain.").or_num(1.0))
