@@ -8,9 +8,10 @@ use crate::referee;
 use crate::resolve::travel;
 use crate::state::State;
 use crate::step::{Admitted, Frame, RunEvent, Scratch};
+use crate::wrap::wrap;
 use swarmyard_base::{Time, math};
 use swarmyard_motion::{SKIN_M, Workspace};
-use swarmyard_part_api::Touch;
+use swarmyard_part_api::{Mirror, Touch};
 
 /// Makes the outcome the new state.
 pub(crate) fn commit(
@@ -25,6 +26,8 @@ pub(crate) fn commit(
     columns(model, state, scratch);
     admit_inputs(state, inputs);
     move_bodies(model, state, inputs, scratch, pool, &mut events);
+    turn_mirrors(model, state, scratch);
+    wrap(model, state);
     halt(model, state, &events);
     keep_touches(model, state, scratch);
     let accounts = &mut state.accounts;
@@ -116,6 +119,18 @@ fn move_bodies(
     events.extend(
         bad.into_iter().flatten().map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "pose" }),
     );
+}
+
+/// Lets movers that keep a mirror know how their bodies bounced.
+fn turn_mirrors(model: &Model, state: &mut State, scratch: &Scratch) {
+    for (slot, bounce) in &scratch.outcome.mirrors {
+        let (slot, t) = (*slot as usize, model.type_of[*slot as usize] as usize);
+        let ty = &model.types[t];
+        let Some(mover) = ty.mover else { continue };
+        let first = (slot - ty.slots.start) * ty.parts[mover].layout.state.len();
+        let row = &mut state.types[t].parts[mover].state[first..first + Mirror::WIDTH];
+        row.copy_from_slice(&Mirror::of_numbers(row).then(bounce).numbers());
+    }
 }
 
 /// Halts whoever was reported as not finite.

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2};
 use swarmyard_motion::{Contact, Impact, Material, SKIN_M, Side, Workspace};
-use swarmyard_part_api::{BodyKind, Detail, Segment, Touch};
+use swarmyard_part_api::{AtEdge, BodyKind, Detail, Mirror, Segment, Touch};
 
 /// How contact groups are formed. No result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +117,8 @@ pub(crate) struct Track {
     pub(crate) moved: Twist2,
     /// Whether it does anything else than intended.
     pub(crate) disturbed: bool,
+    /// What its bounces did to its velocity, for a mover that keeps it.
+    pub(crate) mirror: Option<Mirror>,
     envelope: Envelope,
     impacts: u32,
     /// It exceeded the impact limit and stands for the rest of the stretch.
@@ -291,6 +293,7 @@ impl<'a> Play<'a> {
                 segment: field.segments[slot as usize],
                 moved: Twist2::REST,
                 disturbed: false,
+                mirror: None,
                 envelope: field.envelopes[slot as usize],
                 impacts: 0,
                 fallen: false,
@@ -395,6 +398,18 @@ impl<'a> Play<'a> {
         if stop_b {
             impact.b = immovable(impact.b.point_velocity(), 0.0);
         }
+        let own_way = [
+            self.own_way(a, b, contact.normal, &side_a),
+            if let Opponent::Body(b) = b {
+                self.own_way(b, Opponent::Body(a), -contact.normal, &side_b)
+            } else {
+                None
+            },
+        ];
+        if own_way.iter().any(Option::is_some) {
+            self.report(a, b, contact, 0.0, closing);
+            return [0, 1].map(|k| self.bounce(bodies[k]?, contact.time_s, own_way[k]?));
+        }
         let fixed_b = matches!(b, Opponent::Edge(_));
         let bounces = !(stop_a && (stop_b || fixed_b));
         let mut material =
@@ -447,6 +462,46 @@ impl<'a> Play<'a> {
             ContactRule::Own => body.own_stop,
         };
         (side, stops || track.fallen)
+    }
+
+    /// What a body does at something fixed by its own will, whatever the contact rule; `None` when the rule
+    /// decides. `away` points from the other one to it.
+    fn own_way(&self, track: usize, other: Opponent, away: Vec2, side: &Side) -> Option<(Mirror, Side)> {
+        let model = self.field.model;
+        let type_of = |track: usize| model.type_at(self.tracks[track].slot as usize);
+        let fixed = match other {
+            Opponent::Edge(_) => true,
+            Opponent::Body(b) => self.body(b).inverse_mass == 0.0 && type_of(b).mover.is_none(),
+        };
+        let at_edge = type_of(track).at_edge();
+        if !fixed || self.tracks[track].fallen || !at_edge.keeps_mirror() {
+            return None;
+        }
+        if at_edge == AtEdge::Stop {
+            return Some((Mirror::STOPPED, Side { velocity: Vec2::ZERO, spin: 0.0, ..*side }));
+        }
+        let mut mirror = Mirror::NONE;
+        let mut after = *side;
+        if side.velocity.dot(away) < 0.0 {
+            mirror = Mirror::facing(away);
+            after.velocity = mirror.apply(side.velocity);
+        }
+        // A corner that comes in by turning alone is thrown back by turning the other way.
+        if after.point_velocity().dot(away) < 0.0 {
+            mirror = mirror.turning_back();
+            after.spin = -after.spin;
+        }
+        Some((mirror, after))
+    }
+
+    /// Lets a track go its own way from `time_s` on.
+    fn bounce(&mut self, number: usize, time_s: f64, (mirror, after): (Mirror, Side)) -> Option<usize> {
+        if mirror == Mirror::NONE {
+            return None;
+        }
+        let before = self.tracks[number].mirror.unwrap_or(Mirror::NONE);
+        self.tracks[number].mirror = Some(before.then(&mirror));
+        self.turn(number, time_s, (mirror != Mirror::STOPPED).then_some(&after))
     }
 
     /// Gives a track its new motion from `time_s` on: rest, or what the impulse left it with.

@@ -22,6 +22,7 @@ mod snapshot;
 mod state;
 pub mod step;
 mod think;
+mod wrap;
 
 pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};

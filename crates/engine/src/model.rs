@@ -6,7 +6,8 @@ use std::ops::Range;
 use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
-    Actuator, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Sensor, Track, TrackIndex,
+    Actuator, AtEdge, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Sensor, Track,
+    TrackIndex,
 };
 
 /// What happens when two bodies touch.
@@ -112,6 +113,14 @@ pub struct TypeModel {
     pub registers: RegisterMap,
 }
 
+impl TypeModel {
+    /// What its bodies do at something fixed.
+    #[must_use]
+    pub fn at_edge(&self) -> AtEdge {
+        self.mover.map_or(AtEdge::Push, |mover| self.parts[mover].layout.at_edge)
+    }
+}
+
 /// What the recording holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordSettings {
@@ -203,6 +212,13 @@ impl Model {
     #[must_use]
     pub fn slot_of_path(&self, path: &str) -> Option<usize> {
         self.slot_of(Uid::of_path(path)).filter(|&slot| &*self.paths[slot] == path)
+    }
+
+    /// Type of the body in `slot`.
+    #[inline]
+    #[must_use]
+    pub fn type_at(&self, slot: usize) -> &TypeModel {
+        &self.types[self.type_of[slot] as usize]
     }
 
     /// What is fixed about the body in `slot`.

@@ -4,6 +4,7 @@
 //! candidate pairs. Only connected groups with a contact in them are played out
 //! ([`crate::groups`]); everybody else simply arrives.
 
+use crate::compile::BORDER;
 use crate::groups::{Group, Pair, PairOther, play_groups};
 use crate::model::Model;
 use crate::parallel::{CHUNK, Pool};
@@ -11,7 +12,7 @@ use crate::step::{Admitted, Scratch};
 use crate::{ContactEvent, RunEvent};
 use swarmyard_base::{Twist2, Uid, Vec2, math};
 use swarmyard_motion::{Mover, SKIN_M, Workspace, first_contact};
-use swarmyard_part_api::{BodyGrid, Detail, Frame, Outline, Segment, Touch};
+use swarmyard_part_api::{AtEdge, BodyGrid, Detail, FixedEdge, Frame, Mirror, Outline, Segment, Touch};
 
 /// A box in the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -79,6 +80,8 @@ pub(crate) struct Outcome {
     pub(crate) spans: Vec<f64>,
     /// What each body that was disturbed did in all, sorted by slot.
     pub(crate) disturbed: Vec<(u32, Twist2)>,
+    /// What bounces did to bodies that keep a mirror, in the order of groups.
+    pub(crate) mirrors: Vec<(u32, Mirror)>,
     /// Contacts as each body feels them.
     pub(crate) touches: Vec<Touch>,
     /// Contacts in the order of (time, uids).
@@ -123,12 +126,14 @@ pub(crate) fn resolve(model: &Model, inputs: &Admitted, scratch: &mut Scratch, p
     let pairs = candidates(&field, &outcome.spans, pool);
     let groups = play_groups(&field, pairs, scratch.grouping, pool);
     outcome.disturbed.clear();
+    outcome.mirrors.clear();
     outcome.touches.clear();
     outcome.contacts.clear();
     outcome.limits.clear();
     for Group { tracks, touches, contacts, limits } in groups {
         for track in tracks.into_iter().filter(|t| t.disturbed) {
             let slot = track.slot as usize;
+            outcome.mirrors.extend(track.mirror.map(|mirror| (track.slot, mirror)));
             scratch.intents.segments[slot] = track.segment;
             outcome.end[slot] = track.segment.position_at(until_s);
             outcome.disturbed.push((track.slot, add(track.moved, travel(&track.segment, until_s))));
@@ -220,12 +225,20 @@ pub(crate) fn edges_near(field: &Field<'_>, slot: usize, envelope: &Envelope, ed
             min: Vec2::new(edge.a.x.min(edge.b.x), edge.a.y.min(edge.b.y)),
             max: Vec2::new(edge.a.x.max(edge.b.x), edge.a.y.max(edge.b.y)),
         };
-        if envelope.meets(&around) && overlap(field.model.heights[slot], edge.heights) {
+        if envelope.meets(&around)
+            && overlap(field.model.heights[slot], edge.heights)
+            && !passes(field.model, slot, edge)
+        {
             edges.push(k as u32);
         }
     });
     edges.sort_unstable();
     edges.dedup();
+}
+
+/// Whether a body passes through an edge that stops others: the border, when it wraps around.
+pub(crate) fn passes(model: &Model, slot: usize, edge: &FixedEdge) -> bool {
+    model.type_at(slot).at_edge() == AtEdge::Wrap && edge.owner == Uid::of_path(BORDER)
 }
 
 /// Whether two height intervals share more than a point.

@@ -1,7 +1,7 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
-use crate::{ActRows, Bodies, Channel, Detail, Mark, Outline, SenseRows, Sheet, ThinkRows, World};
-use swarmyard_base::{Diagnostic, Time};
+use crate::{ActRows, AtEdge, Bodies, Channel, Detail, Mark, Outline, SenseRows, Sheet, ThinkRows, World};
+use swarmyard_base::{Diagnostic, Time, Vec2};
 use swarmyard_scene::Params;
 
 /// Builds a model from parameters that were checked against the sheet.
@@ -34,6 +34,10 @@ pub struct Layout {
     pub state: Vec<f64>,
     /// For evenly spaced rays: bearing of the first and step to the next, in the body's frame.
     pub bearings: Option<(f64, f64)>,
+    /// For what moves a body: what it does at something fixed. When that [keeps a
+    /// mirror](AtEdge::keeps_mirror), the first numbers of `state` are that [`Mirror`](crate::Mirror), and
+    /// the engine turns it with every bounce.
+    pub at_edge: AtEdge,
     /// For a differential drive: distance between its wheels, in metres.
     pub base: Option<f64>,
 }
@@ -145,6 +149,8 @@ pub struct ActView<'a> {
     pub detail: Detail,
     /// Gravity, m/s².
     pub gravity: f64,
+    /// Bounds of the world; `None` when it is infinite.
+    pub bounds: Option<(Vec2, Vec2)>,
     /// The bodies (an actuator looks only at its own).
     pub bodies: Bodies<'a>,
 }

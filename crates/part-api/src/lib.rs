@@ -10,6 +10,7 @@
 mod class;
 mod columns;
 mod cone;
+mod edge;
 mod grid;
 mod mark;
 mod outline;
@@ -25,6 +26,7 @@ mod world;
 pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
 pub use cone::Cone;
+pub use edge::{AtEdge, Mirror};
 pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
 pub use mark::{Mark, MarkShape};
 pub use outline::{MAX_CORNERS, Outline, signed_area};

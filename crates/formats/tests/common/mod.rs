@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use swarmyard_base::units::Unit;
 use swarmyard_formats::Loader;
+use swarmyard_part_api::structure;
 use swarmyard_part_api::{Channel, Class, Kind, Param, ParamType, Registry, Sheet};
 use swarmyard_scene::Value;
 
@@ -28,6 +29,7 @@ pub(crate) fn registry() -> Registry {
     let drift = Sheet::new("drift", Kind::Actuator, "Keeps a velocity. For tests.")
         .param(Param::new("velocity", pair, "Velocity.").or(Value::Nums(vec![0.0, 0.0])))
         .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed.").or_num(0.0));
+    let drift = structure::keeps_moving(drift);
     for sheet in [drive, rays, follow, drift] {
         registry.add(Class { sheet, build: None });
     }

@@ -252,7 +252,7 @@ mod tests {
     /// closed form, that over x by the midpoint rule in the angle of x = c + a sin t (row 2.1 has c, a, b).
     /// Squares would lie along its edges and be off by half a row of them.
     fn strip_along(half: f64) -> f64 {
-        let (h, centre, along, across) = (8.0, 9.237_604_307_034, 4.618_802_153_517, 3.146_559_012_7);
+        let (h, centre, along, across) = (8.0, 9.237_604_307_034, 4.618_802_153_517, 3.146_559_145_522);
         let n = 20_000;
         let at = |k: i32| {
             let (s, c) = math::sin_cos(PI * ((f64::from(k) + 0.5) / f64::from(n) - 0.5));
