@@ -9,13 +9,10 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Ratio};
 use swarmyard_part_api::{
-    Built, Channel, Class, Cone, Detail, Fan, Kind, Layout, Mark, Outline, Param, ParamType, SenseRows,
-    Sensor, Sheet, TypeLayout, World,
+    Built, Channel, Class, Cone, Detail, Kind, Layout, Mark, Outline, Param, ParamType, SenseRows, Sensor,
+    Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
-
-/// Most rays of one sonar: their distances are kept on the stack.
-const MAX_RAYS: usize = 64;
 
 /// The class.
 #[must_use]
@@ -28,7 +25,7 @@ fn sheet() -> Sheet {
         .param(Param::new("count", ParamType::Int { min: 1, max: 64 }, "Number of sonars, spread evenly around.").or(Value::Int(1)))
         .param(Param::number("ring", Unit::Metre, "Radius of the circle around the mount on which they sit, looking outward. Distances count from there.").within(0.0, 1.0e3).or_num(0.0))
         .param(Param::number("cone_angle", Unit::Radian, "Full opening angle of the cone.").within(1e-3, PI).or_num(0.261_799_387_799_149_4))
-        .param(Param::new("rays", ParamType::Int { min: 1, max: MAX_RAYS as i64 }, "Rays over the cone, from edge to edge, at the level `normal`. An odd number has one on the axis.").or(Value::Int(9)))
+        .param(Param::new("rays", ParamType::Int { min: 1, max: 1024 }, "Rays over the cone, from edge to edge, at the level `normal`. An odd number has one on the axis.").or(Value::Int(9)))
         .param(Param::number("range", Unit::Metre, "Greatest distance; reported when there is nothing nearer.").within(1e-3, 1.0e5).or_num(5.0))
         .param(Param::number("min", Unit::Metre, "Least distance; nearer things are reported there.").within(0.0, 1.0e5).or_num(0.0))
         .param(Param::new("mount", ParamType::Pose, "Where it is fixed on the body, and where the first one looks.").or(Value::Pose(Pose2::default())))
@@ -58,15 +55,10 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let cones = (0..count).map(|k| {
         let turned = mount.then(Pose2::new(0.0, 0.0, 2.0 * PI * k as f64 / count as f64));
         let tip = turned.then(Pose2::new(p.num("ring"), 0.0, 0.0));
-        Cone::new(tip, p.num("height"), p.num("cone_angle"), range)
+        Cone::new(tip, p.num("height"), p.num("cone_angle"), range).with_rays(p.int("rays") as usize)
     });
-    let cones: Vec<Cone> = cones.collect();
-    let fan = |cone: &Cone| {
-        Fan::new(cone.mount(), p.num("height"), p.int("rays") as usize, p.num("cone_angle"), range)
-    };
     Ok(Built::Sensor(Box::new(Sonar {
-        fans: cones.iter().map(fan).collect(),
-        cones,
+        cones: cones.collect(),
         min,
         range,
         noise: p.num("noise"),
@@ -78,8 +70,6 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
 
 struct Sonar {
     cones: Vec<Cone>,
-    /// The rays of each cone at the level `normal`.
-    fans: Vec<Fan>,
     min: f64,
     range: f64,
     noise: f64,
@@ -94,19 +84,10 @@ impl Sonar {
     fn look(&self, world: &World<'_>, slot: usize, k: usize) -> (f64, f64) {
         match world.detail {
             Detail::Coarse => world.middle_of_cone(&self.cones[k], slot),
-            Detail::Normal => nearest_of_rays(world, &self.fans[k], slot),
+            Detail::Normal => world.nearest_of_rays(&self.cones[k], slot),
             Detail::Fine => world.nearest_in_cone(&self.cones[k], slot),
         }
     }
-}
-
-/// The shortest ray of a fan and what it met; of equal ones the lower kind, as everywhere.
-fn nearest_of_rays(world: &World<'_>, fan: &Fan, slot: usize) -> (f64, f64) {
-    let (mut distances, mut kinds) = ([0.0; MAX_RAYS], [0.0; MAX_RAYS]);
-    let (distances, kinds) = (&mut distances[..fan.len()], &mut kinds[..fan.len()]);
-    world.cast_fan(fan, slot, distances, kinds);
-    let met = distances.iter().zip(kinds.iter()).filter(|(_, kind)| **kind != 0.0).map(|(d, k)| (*d, *k));
-    met.reduce(|a, b| if b < a { b } else { a }).unwrap_or((fan.reach(), 0.0))
 }
 
 impl Sensor for Sonar {
