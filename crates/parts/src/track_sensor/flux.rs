@@ -204,8 +204,11 @@ mod tests {
         Patch { height, inclination: inclination_deg.to_radians(), half_angle: half_deg.to_radians() }
     }
 
-    /// Light on marks (points, width, reflectivity) under a sensor at the origin that looks along x.
-    fn light(patch: &Patch, marks: &[(&[(f64, f64)], Option<f64>, f64)]) -> f64 {
+    /// Points, width and reflectivity of a mark.
+    type Given<'a> = (&'a [(f64, f64)], Option<f64>, f64);
+
+    /// Light on marks under a sensor at the origin that looks along x.
+    fn light(patch: &Patch, marks: &[Given<'_>]) -> f64 {
         let points: Vec<Vec<Vec2>> =
             marks.iter().map(|m| m.0.iter().map(|p| Vec2::new(p.0, p.1)).collect()).collect();
         let pieces = marks.iter().zip(&points).map(|((_, width, reflectivity), points)| TrackPiece {
