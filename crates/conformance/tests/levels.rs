@@ -279,7 +279,7 @@ fn a_crowd_that_overlaps_after_the_level_was_raised_gets_untangled_and_nobody_co
                 assert!(went < 0.4, "{rule}: {went} m in one quantum");
                 for b in 0..a {
                     // Who is free of the other within the quantum may do what he likes from then on.
-                    if gap(&old[a], &old[b]) <= 0.0 && gap(&new[a], &new[b]) <= 0.0 {
+                    if gap(&old[a], &old[b]) < -SKIN_M && gap(&new[a], &new[b]) < -SKIN_M {
                         let (was, is) =
                             ((before[a].at - before[b].at).norm(), (after[a].at - after[b].at).norm());
                         assert!(is > was - SKIN_M, "{rule}, quantum {quantum}: {was} to {is}");

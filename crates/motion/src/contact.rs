@@ -211,7 +211,7 @@ fn certified(
         let pair = Pair::at(a, b, t, work);
         if pair.gap <= target + arrived {
             let first = step == 0;
-            if first && pair.gap <= 0.0 && (is_polygon(a) || is_polygon(b)) {
+            if first && pair.gap < -SKIN_M && (is_polygon(a) || is_polygon(b)) {
                 return first_contact_of_overlapping(a, b, until_s, work);
             }
             if !first || pair.closes() {
@@ -233,7 +233,7 @@ fn is_polygon(mover: &Mover<'_>) -> bool {
     mover.outline.corners().len() > 2
 }
 
-/// The first contact of two that overlap: the moment their centres would come nearer.
+/// The first contact of two that overlap by more than rounding: the moment their centres would come nearer.
 ///
 /// It cannot come to this but by raising the level of detail while discs stood where polygons have no
 /// room. The way out of a deep overlap is anybody's guess, so nobody is pushed: discs around the centres
