@@ -12,7 +12,7 @@ cargo xtask demo        run a world and draw a picture of it
 cargo xtask test        everything that is checked: format, lints, docs, tests, worlds
 cargo xtask bless       accept the present hashes of all worlds as golden (needs a Numerics line in CHANGELOG.md)
 cargo xtask manual      write docs/reference.md and docs/scenario.schema.json from the sheets
-cargo xtask bench       print the benchmark table of docs/benchmarks.md
+cargo xtask bench       print the benchmark tables of docs/benchmarks.md
 cargo xtask fuzz [S]    fuzz every parser for S seconds each (default 60; needs a nightly toolchain and cargo-fuzz)";
 
 fn main() -> ExitCode {
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Some("test" | "ci") => tests::all(),
         Some("bless") => bless(),
         Some("manual") => manual(),
-        Some("bench") => cargo(&["run", "--quiet", "--release", "-p", "swarmyard", "--", "bench", "--table"]),
+        Some("bench") => bench(),
         Some("fuzz") => fuzz(args.get(1).map_or("60", String::as_str)),
         _ => Err(USAGE.to_owned()),
     };
@@ -84,6 +84,13 @@ fn bless() -> Result<(), String> {
         ["test", "-p", "swarmyard", "--test", "command", "doctor"].as_slice(),
     ] {
         run("cargo", args, &[("SWARMYARD_BLESS", "1")])?;
+    }
+    Ok(())
+}
+
+fn bench() -> Result<(), String> {
+    for what in ["--table", "--levels"] {
+        cargo(&["run", "--quiet", "--release", "-p", "swarmyard", "--", "bench", what])?;
     }
     Ok(())
 }

@@ -148,6 +148,13 @@ impl Rot2 {
     pub fn unapply(self, v: Vec2) -> Vec2 {
         Vec2::new(self.c * v.x + self.s * v.y, self.c * v.y - self.s * v.x)
     }
+
+    /// This rotation, and another one in the frame it leads to.
+    #[inline]
+    #[must_use]
+    pub fn then(self, b: Rot2) -> Rot2 {
+        Rot2 { c: self.c * b.c - self.s * b.s, s: self.s * b.c + self.c * b.s }
+    }
 }
 
 /// Position and heading in the plane.

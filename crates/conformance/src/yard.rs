@@ -150,7 +150,7 @@ impl Yard {
         World {
             now: Time::ZERO,
             seed: 1,
-            detail: Detail::Full,
+            detail: Detail::Normal,
             bodies: Bodies {
                 uid: &self.uids,
                 pose: &self.poses,

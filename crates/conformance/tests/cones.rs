@@ -46,6 +46,34 @@ fn the_nearest_in_a_cone_is_what_twenty_thousand_rays_find() {
     assert!(close > hits * 9 / 10, "{close} of {hits}");
 }
 
+/// The few rays of a cone are rays of a fan: the nearest thing along them is what the fan's shortest ray met.
+#[test]
+fn the_rays_of_a_cone_find_what_a_fan_of_as_many_finds() {
+    let mut dice = Dice::new(14);
+    let (mut hits, mut farther) = (0, 0);
+    for round in 0..3_000 {
+        let half = dice.pick(&[1.0, 5.0, 20.0]);
+        let yard = Yard::random(&mut dice, half, 14, 0.05);
+        let mount = Pose2::new(dice.between(-0.2, 0.2), dice.between(-0.2, 0.2), dice.angle());
+        let opening = dice.pick(&[0.05, 0.26, 0.5, 1.2, 2.5, PI]);
+        let (height, reach) = (dice.between(0.0, 0.6), dice.scale(0.3 * half, 3.0 * half));
+        let count = dice.pick(&[1, 2, 3, 9, 20]);
+        let cone = Cone::new(mount, height, opening, reach).with_rays(count);
+        let (distance, kind) = yard.world().nearest_of_rays(&cone, 0);
+        let look = yard.look(&Fan::new(mount, height, count, if count == 1 { 0.0 } else { opening }, reach));
+        let met = look.distances.iter().zip(&look.kinds).map(|(d, k)| (*d, *k));
+        let fan = met.reduce(|a, b| if b.0 < a.0 { b } else { a }).expect("a ray");
+        assert!((distance - fan.0).abs() < 1e-9, "round {round}: {distance}, by the fan {}", fan.0);
+        assert_eq!(kind == 0.0, fan.1 == 0.0, "round {round}");
+        let exact = yard.world().nearest_in_cone(&cone, 0).0;
+        assert!(distance >= exact - 1e-9, "round {round}");
+        hits += usize::from(kind != 0.0);
+        farther += usize::from(distance > exact + 1e-6);
+    }
+    println!("{hits} hits; {farther} farther than the nearest in the cone");
+    assert!(hits > 1_000 && farther > 300);
+}
+
 /// The same by parry alone: the nearest of the rays along both edges of the cone, to every corner, to
 /// the foot on every side and to every disc's centre, as far as those lie in the cone.
 fn exact_nearest(yard: &Yard, mount: Pose2, height: f64, opening: f64, reach: f64) -> f64 {
@@ -176,7 +204,7 @@ fn a_sonar_measures_the_wall_of_the_reference() {
         (30.0, 2.164_784),
     ] {
         let mut sim = Sim::from_text(&format!(
-            "format = 1\n[[wall]]\npoints = [[2.1, -40], [2.1, 40]]\n[type.bot]\nradius = 0.1\n[[type.bot.part]]\n\
+            "format = 1\n[run]\ndetail = \"fine\"\n[[wall]]\npoints = [[2.1, -40], [2.1, 40]]\n[type.bot]\nradius = 0.1\n[[type.bot.part]]\n\
              name = \"sonar\"\nclass = \"sonar\"\ncone_angle = \"15deg\"\nrange = 10\nmount = [0, 0, \"{incidence_deg}deg\"]\n\
              [[robot]]\nname = \"r\"\ntype = \"bot\"\nat = [0.1, 0]\n"
         ))

@@ -256,3 +256,94 @@ fn a_command_that_is_no_number_halts_its_robot_only() {
         assert!(pose(&sim, 2) != stood, "and goes on when it is let go");
     }
 }
+
+/// A robot of 10 cm that drives towards a wall 40 cm ahead at 0.5 m/s: the front is there after 0.6 s.
+fn at_a_wall(drive: &str) -> Sim {
+    let more = format!("{ODOMETER}\n[[wall]]\npoints = [[0.4, -1], [0.4, 1]]\n");
+    robot("100ms", &format!("base = 0.5\n{drive}"), &more, 1)
+}
+
+/// One quantum with both wheels at a speed; answers `stalled` and the speed of the left wheel.
+fn push(sim: &mut Sim, speed: f64) -> (f64, f64) {
+    wheels(sim, 1, speed, speed);
+    sim.step().expect("steps");
+    (channel(sim, "drive", "stalled"), channel(sim, "drive", "left_speed"))
+}
+
+#[test]
+fn a_blocked_robot_stalls_and_says_so_a_quantum_later() {
+    let mut sim = at_a_wall("");
+    // Six quanta lead to the wall, the seventh is the first that is held up, the eighth tells.
+    for quantum in 1..=7 {
+        assert_eq!(push(&mut sim, 0.5), (0.0, 0.5), "quantum {quantum}");
+    }
+    for quantum in 8..=10 {
+        assert_eq!(push(&mut sim, 0.5), (1.0, 0.5), "quantum {quantum}");
+    }
+    assert_eq!(push(&mut sim, 0.0), (1.0, 0.0), "about the quantum before");
+    assert_eq!(push(&mut sim, 0.0), (0.0, 0.0), "nobody wants to go");
+    assert_eq!(push(&mut sim, -0.5), (0.0, -0.5));
+    assert_eq!(push(&mut sim, -0.5), (0.0, -0.5), "and back it goes freely");
+    let off = (pose(&sim, 1).at.x - 0.2).abs();
+    assert!(off < 3e-5, "{off}");
+}
+
+#[test]
+fn wheels_that_stall_start_from_rest_and_the_odometer_counts_only_what_rolled() {
+    let mut sim = at_a_wall("acceleration = 0.5\nmax_speed = 0.5");
+    for _ in 0..30 {
+        push(&mut sim, 0.5);
+    }
+    // However long it pushed, a wheel gets no further than one quantum of acceleration.
+    assert_eq!(push(&mut sim, 0.5), (1.0, 0.05));
+    assert_eq!(push(&mut sim, -0.5).1, -0.05);
+    assert!((push(&mut sim, -0.5).1 + 0.1).abs() < 1e-12);
+    push(&mut sim, 0.0);
+    push(&mut sim, 0.0);
+    push(&mut sim, 0.0);
+    // Back by 5, 10 and 5 mm from 30 cm.
+    let (truth, reckoned) = (pose(&sim, 1).at.x, channel(&sim, "odo", "x"));
+    assert!((truth - 0.28).abs() < 3e-5, "{truth}");
+    assert!((truth - reckoned).abs() < 2.0 * PI * 0.05 / 2000.0 + 1e-9, "{truth} {reckoned}");
+}
+
+#[test]
+fn a_held_wheel_is_a_stall_although_the_other_one_turns() {
+    // A long box turns on the spot until its corner meets the wall.
+    let text = "format = 1\n[run]\nquantum = \"100ms\"\n[type.t]\nsize = [0.6, 0.2]\n[[type.t.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\
+                [type.t.controller]\nclass = \"external\"\n[[robot]]\nname = \"r1\"\ntype = \"t\"\n[[wall]]\npoints = [[-1, 0.2], [1, 0.2]]\n";
+    let mut sim = Sim::from_text(text).expect("loads");
+    for _ in 0..40 {
+        wheels(&mut sim, 1, -0.1, 0.1);
+        sim.step().expect("steps");
+    }
+    assert_eq!(channel(&sim, "drive", "stalled"), 1.0);
+    assert!(pose(&sim, 1).heading < 1.0, "it is held");
+}
+
+#[test]
+fn motors_cut_out_after_stalling_for_their_time_until_they_are_let_go() {
+    let mut sim = at_a_wall("stall_time = 0.3");
+    for _ in 1..=9 {
+        assert_eq!(push(&mut sim, 0.5).1, 0.5);
+    }
+    // Quanta seven, eight and nine were held up: the tenth does not try any more.
+    for _ in 10..=15 {
+        assert_eq!(push(&mut sim, 0.5), (1.0, 0.0));
+    }
+    assert_eq!(push(&mut sim, -0.5), (1.0, 0.0), "nor the other way");
+    assert_eq!(push(&mut sim, 0.0), (0.0, 0.0), "let go");
+    assert_eq!(push(&mut sim, -0.5), (0.0, -0.5));
+    let mut free = at_a_wall("");
+    for _ in 0..60 {
+        assert_eq!(push(&mut free, 0.5).1, 0.5, "without the time it never cuts out");
+    }
+}
+
+#[test]
+fn slip_and_pushes_from_behind_are_no_stall() {
+    let mut sim = robot("100ms", "slip = 0.3\nbase = 0.5", "", 1);
+    for _ in 0..200 {
+        assert_eq!(push(&mut sim, 0.5).0, 0.0);
+    }
+}

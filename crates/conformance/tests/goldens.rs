@@ -1,6 +1,7 @@
 //! Every world is a golden test: its hash after some quanta is written down in `goldens.txt`.
 //!
-//! One line per world: name, quanta, hash. The file is the same for every profile: `cargo test` and
+//! One line per world: name, quanta, hash. `name+key=value` is the world with an override; to have one more
+//! of those, add a line with any hash and bless. The file is the same for every profile: `cargo test` and
 //! `cargo test --release` must both pass. After a wanted change of numerics run
 //! `SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test goldens` and add a line under
 //! *Numerics* in the changelog.
@@ -25,16 +26,45 @@ fn blessing() -> bool {
     std::env::var("SWARMYARD_BLESS").is_ok_and(|v| v == "1")
 }
 
-fn load(world: &World, threads: usize) -> Sim {
-    let options = Options { threads, ..Options::default() };
+/// A world, and what is laid over it: the name in the file is both.
+struct Case<'a> {
+    name: String,
+    world: &'a World,
+    overrides: Vec<(String, String)>,
+}
+
+impl<'a> Case<'a> {
+    /// The case of that name in the file; `None` when there is no such world.
+    fn of(name: &str, worlds: &'a [World]) -> Option<Case<'a>> {
+        let mut pieces = name.split('+');
+        let world = pieces.next().and_then(|name| worlds.iter().find(|w| w.name == name))?;
+        let laid_over = |piece: &str| {
+            let (key, value) = piece.split_once('=').unwrap_or_else(|| panic!("no override: `{piece}`"));
+            (key.to_owned(), value.to_owned())
+        };
+        Some(Case { name: name.to_owned(), world, overrides: pieces.map(laid_over).collect() })
+    }
+}
+
+/// Every world, and every override that the file names.
+fn cases(worlds: &[World]) -> Vec<Case<'_>> {
+    let mut names: Vec<String> = worlds.iter().map(|w| w.name.clone()).collect();
+    names.extend(written().into_keys().filter(|name| name.contains('+')));
+    names.sort();
+    names.iter().filter_map(|name| Case::of(name, worlds)).collect()
+}
+
+fn load(case: &Case<'_>, threads: usize) -> Sim {
+    let options = Options { threads, overrides: case.overrides.clone(), ..Options::default() };
+    let world = case.world;
     Sim::load(&world.path, &options).unwrap_or_else(|e| panic!("`{}` does not load: {e}", world.name))
 }
 
 /// Hash after that many quanta, or at the end of the world's duration; and how many there were.
-fn run(world: &World, quanta: u64, threads: usize) -> (u64, u64) {
-    let mut sim = load(world, threads);
+fn run(case: &Case<'_>, quanta: u64, threads: usize) -> (u64, u64) {
+    let mut sim = load(case, threads);
     while sim.state().stops < quanta && !sim.is_over() {
-        sim.step().unwrap_or_else(|e| panic!("`{}`: {e}", world.name));
+        sim.step().unwrap_or_else(|e| panic!("`{}`: {e}", case.name));
     }
     (sim.state().stops, sim.hash())
 }
@@ -56,33 +86,30 @@ fn every_world_ends_with_its_golden_hash() {
     assert!(!worlds.is_empty(), "there are no worlds");
     if blessing() {
         let mut text = HEAD.to_owned();
-        for world in &worlds {
-            let (quanta, hash) = run(world, CAP, 1);
-            text += &format!("{} {quanta} {hash:016x}\n", world.name);
+        for case in cases(&worlds) {
+            let (quanta, hash) = run(&case, CAP, 1);
+            text += &format!("{} {quanta} {hash:016x}\n", case.name);
         }
         write(&file(), &text);
         return;
     }
     let goldens = written();
     let mut wrong = Vec::new();
-    for world in &worlds {
-        let Some(&(quanta, hash)) = goldens.get(&world.name) else {
-            wrong.push(format!("`{}` has no golden", world.name));
+    for case in cases(&worlds) {
+        let Some(&(quanta, hash)) = goldens.get(&case.name) else {
+            wrong.push(format!("`{}` has no golden", case.name));
             continue;
         };
-        let now = run(world, quanta, 2);
+        let now = run(&case, quanta, 2);
         if now != (quanta, hash) {
             wrong.push(format!(
                 "`{}` after {} of {quanta} quanta: {:016x}, golden {hash:016x}",
-                world.name, now.0, now.1
+                case.name, now.0, now.1
             ));
         }
     }
     wrong.extend(
-        goldens
-            .keys()
-            .filter(|g| !worlds.iter().any(|w| w.name == **g))
-            .map(|g| format!("there is no world `{g}`")),
+        goldens.keys().filter(|g| Case::of(g, &worlds).is_none()).map(|g| format!("there is no world `{g}`")),
     );
     assert!(
         wrong.is_empty(),
@@ -95,8 +122,8 @@ fn every_world_ends_with_its_golden_hash() {
 /// hash.
 #[test]
 fn one_quantum_less_is_another_hash() {
-    for world in &worlds() {
-        let (quanta, hash) = run(world, CAP, 1);
-        assert_ne!(run(world, quanta - 1, 1).1, hash, "`{}`", world.name);
+    for case in &cases(&worlds()) {
+        let (quanta, hash) = run(case, CAP, 1);
+        assert_ne!(run(case, quanta - 1, 1).1, hash, "`{}`", case.name);
     }
 }

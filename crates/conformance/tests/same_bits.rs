@@ -44,7 +44,7 @@ impl Subject {
             sim.set_quantum(Ratio::new(dice.below(9) as i64 + 1, 90).expect("positive"));
         }
         if quantum % 11 == 5 {
-            sim.set_detail(if dice.chance(0.5) { Detail::Coarse } else { Detail::Full });
+            sim.set_detail(dice.pick(&Detail::ALL));
         }
         if quantum % 13 == 8
             && let Some(robot) = self.world.drives.first().and_then(|d| d.strip_suffix("/drive"))

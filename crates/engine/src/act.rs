@@ -25,6 +25,7 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
         seed: model.run.seed,
         detail: inputs.detail,
         gravity: model.run.gravity,
+        bounds: model.bounds,
         bodies: bodies(model, state, &scratch.rot),
     };
     let Intents { segments, carrying } = &mut scratch.intents;

@@ -10,9 +10,10 @@ use crate::referee;
 use crate::resolve::travel;
 use crate::state::State;
 use crate::step::{Admitted, Frame, RunEvent, Scratch};
+use crate::wrap::wrap;
 use swarmyard_base::{Time, math};
 use swarmyard_motion::{SKIN_M, Workspace};
-use swarmyard_part_api::{Policy, Touch};
+use swarmyard_part_api::{Mirror, Policy, Touch};
 
 /// Makes the outcome the new state.
 pub(crate) fn commit(
@@ -29,6 +30,8 @@ pub(crate) fn commit(
     schedule(state, scratch);
     move_bodies(model, state, inputs, scratch, pool, &mut events);
     pin(model, state, scratch);
+    turn_mirrors(model, state, scratch);
+    wrap(model, state);
     halt(model, state, &events);
     keep_touches(model, state, scratch);
     let accounts = &mut state.accounts;
@@ -132,6 +135,18 @@ fn move_bodies(
     );
 }
 
+/// Lets movers that keep a mirror know how their bodies bounced.
+fn turn_mirrors(model: &Model, state: &mut State, scratch: &Scratch) {
+    for (slot, bounce) in &scratch.outcome.mirrors {
+        let (slot, t) = (*slot as usize, model.type_of[*slot as usize] as usize);
+        let ty = &model.types[t];
+        let Some(mover) = ty.mover else { continue };
+        let first = (slot - ty.slots.start) * ty.parts[mover].layout.state.len();
+        let row = &mut state.types[t].parts[mover].state[first..first + Mirror::WIDTH];
+        row.copy_from_slice(&Mirror::of_numbers(row).then(bounce).numbers());
+    }
+}
+
 /// Halts whoever was reported as not finite, or has a controller that failed under that policy; ends
 /// the run when a failure says so.
 fn halt(model: &Model, state: &mut State, events: &[RunEvent]) {
@@ -171,7 +186,10 @@ fn keep_touches(model: &Model, state: &mut State, scratch: &mut Scratch) {
     for old in std::mem::take(&mut state.touches) {
         let again = kept[..fresh].binary_search_by_key(&(old.slot, old.other), |t| (t.slot, t.other)).is_ok();
         let near = |gap: f64| gap <= 2.5 * SKIN_M;
-        if !again && gap_now(model, &state.pose, old.slot as usize, old.other, &mut work).is_some_and(near) {
+        if !again
+            && gap_now(model, state.detail, &state.pose, (old.slot as usize, old.other), &mut work)
+                .is_some_and(near)
+        {
             kept.push(Touch { impulse: 0.0, ..old });
         }
     }

@@ -60,6 +60,9 @@ pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnosti
     Ok(Compiled { model, state })
 }
 
+/// Path of the border of the world.
+pub(crate) const BORDER: &str = "/world/border";
+
 /// One type with its bodies, before slots are given out.
 struct Found {
     ty: TypeModel,
@@ -105,7 +108,7 @@ impl Compiler<'_> {
                 Some("own") => ContactRule::Own,
                 _ => ContactRule::Stop,
             },
-            detail: if p.text_or_none("detail") == Some("coarse") { Detail::Coarse } else { Detail::Full },
+            detail: p.text_or_none("detail").and_then(Detail::of_word).unwrap_or_default(),
             gravity: num("gravity"),
             floor_friction: num("floor_friction"),
             rest_speed: num("rest_speed"),
@@ -147,7 +150,7 @@ impl Compiler<'_> {
             let corners = [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)];
             let heights = (0.0, world.num_or_none("height").unwrap_or(1.0));
             let surface = self.surface(&world, "/world");
-            fixed.chain("/world/border", &corners, true, (BodyKind::Wall, heights, surface));
+            fixed.chain(BORDER, &corners, true, (BodyKind::Wall, heights, surface));
         }
         for node in self.scene.group("/world/walls") {
             let path = format!("/world/walls/{}", node.name);
@@ -186,7 +189,7 @@ impl Compiler<'_> {
             }
             let path = format!("/types/{}", node.name);
             let p = self.params(Some(node), "type", &path);
-            let heights = (0.0, p.num_or_none("height").unwrap_or(0.3));
+            let heights = type_heights(&p);
             let (ty, outline) = self.body_type(node, &p, &path, BodyKind::Robot)?;
             Some(Found { ty, outline, heights, bodies })
         });
@@ -201,8 +204,10 @@ impl Compiler<'_> {
         let mut all = Vec::new();
         for node in nodes {
             let path = format!("/obstacles/{}", node.name);
-            let p = self.params(Some(node), "obstacle", &path);
-            let Some((mut ty, outline)) = self.body_type(node, &p, &path, BodyKind::Obstacle) else {
+            // An obstacle of a robot's type is made like such a robot.
+            let (made, class) = node.proto.as_deref().map_or((node, "obstacle"), |proto| (proto, "type"));
+            let p = self.params(Some(made), class, &path);
+            let Some((mut ty, outline)) = self.body_type(made, &p, &path, BodyKind::Obstacle) else {
                 continue;
             };
             ty.name = format!("obstacle {}", node.name);
@@ -210,7 +215,8 @@ impl Compiler<'_> {
                 (ty.body.inverse_mass, ty.body.inverse_inertia) = (0.0, 0.0);
             }
             let bodies = vec![(path.into_boxed_str(), node.pose)];
-            all.push(Found { ty, outline, heights: heights_of(&p), bodies });
+            let heights = if node.proto.is_some() { type_heights(&p) } else { heights_of(&p) };
+            all.push(Found { ty, outline, heights, bodies });
         }
         all
     }
@@ -378,6 +384,7 @@ impl Compiler<'_> {
             let outline = match model.outlines.iter().position(|o| *o == outline) {
                 Some(k) => k,
                 None => {
+                    model.discs.push(outline.inscribed());
                     model.outlines.push(outline);
                     model.outlines.len() - 1
                 }
@@ -430,6 +437,7 @@ impl Compiler<'_> {
             run,
             bounds,
             outlines: Vec::new(),
+            discs: Vec::new(),
             surfaces: self.materials.clone(),
             fixed_outlines: fixed.edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
             fixed: FixedIndex::new(fixed.edges),
@@ -549,14 +557,15 @@ impl Compiler<'_> {
             });
             let near = Vec2::new(reach, reach);
             model.fixed.for_each_in(pose.at - near, pose.at + near, |_, edge| {
-                if crate::resolve::overlap(model.heights[slot], edge.heights) {
+                let tall = crate::resolve::overlap(model.heights[slot], edge.heights);
+                if tall && !crate::resolve::passes(model, slot, edge) {
                     others.push(edge.owner);
                 }
             });
             others.sort_unstable();
             others.dedup();
             for other in others {
-                let gap = crate::groups::gap_now(model, poses, slot, other, &mut work);
+                let gap = crate::groups::gap_now(model, Detail::Normal, poses, (slot, other), &mut work);
                 if gap.is_some_and(|gap| gap <= 0.0) {
                     let what = model.path_of(other).unwrap_or("something fixed");
                     let what = format!("`{}` overlaps `{what}` at the start", model.paths[slot]);
@@ -612,11 +621,15 @@ fn inside(corners: &[Vec2], p: Vec2) -> bool {
 }
 
 fn moves(node: &Node) -> bool {
-    !node.children.is_empty() || node.params.bool_or_none("movable") == Some(true)
+    node.proto.is_some() || !node.children.is_empty() || node.params.bool_or_none("movable") == Some(true)
 }
 
 fn is_fixed_polygon(node: &Node) -> bool {
     !moves(node) && node.params.value("radius").is_none()
+}
+
+fn type_heights(p: &Params) -> (f64, f64) {
+    (0.0, p.num_or_none("height").unwrap_or(0.3))
 }
 
 fn heights_of(p: &Params) -> (f64, f64) {

@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2};
 use swarmyard_motion::{Contact, Impact, Material, Mover, SKIN_M, Side, Workspace, gap_at};
-use swarmyard_part_api::{BodyKind, Segment, Touch};
+use swarmyard_part_api::{AtEdge, BodyKind, Detail, Mirror, Segment, Touch};
 
 /// How contact groups are formed. No result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,10 +103,10 @@ fn pair_contact(
     work: &mut Workspace,
 ) -> Option<Contact> {
     let outline = match b {
-        PairOther::Body(b) => field.model.outline(b as usize),
+        PairOther::Body(b) => field.outline(b),
         PairOther::Edge(e) => &field.model.fixed_outlines[e as usize],
     };
-    contact_of(field, (field.model.outline(a as usize), own), (outline, other), work)
+    contact_of(field, (field.outline(a), own), (outline, other), work)
 }
 
 /// One body while its group is played out.
@@ -120,6 +120,8 @@ pub(crate) struct Track {
     pub(crate) disturbed: bool,
     /// When that began, for one of several bodies that move as one.
     pub(crate) first_turn_s: Option<f64>,
+    /// What its bounces did to its velocity, for a mover that keeps it.
+    pub(crate) mirror: Option<Mirror>,
     envelope: Envelope,
     impacts: u32,
     /// It exceeded the impact limit and stands for the rest of the stretch.
@@ -301,6 +303,7 @@ impl<'a> Play<'a> {
                 moved: Twist2::REST,
                 disturbed: false,
                 first_turn_s: None,
+                mirror: None,
                 envelope: field.envelopes[slot as usize],
                 impacts: 0,
                 fallen: false,
@@ -414,6 +417,18 @@ impl<'a> Play<'a> {
         if stop_b {
             impact.b = immovable(impact.b.point_velocity(), 0.0);
         }
+        let own_way = [
+            self.own_way(a, b, contact.normal, &side_a),
+            if let Opponent::Body(b) = b {
+                self.own_way(b, Opponent::Body(a), -contact.normal, &side_b)
+            } else {
+                None
+            },
+        ];
+        if own_way.iter().any(Option::is_some) {
+            self.report(a, b, contact, 0.0, closing);
+            return [0, 1].map(|k| self.bounce(bodies[k]?, contact.time_s, own_way[k]?));
+        }
         let fixed_b = matches!(b, Opponent::Edge(_));
         let bounces = !(stop_a && (stop_b || fixed_b));
         let mut material =
@@ -496,6 +511,46 @@ impl<'a> Play<'a> {
         (side, stops || track.fallen)
     }
 
+    /// What a body does at something fixed by its own will, whatever the contact rule; `None` when the rule
+    /// decides. `away` points from the other one to it.
+    fn own_way(&self, track: usize, other: Opponent, away: Vec2, side: &Side) -> Option<(Mirror, Side)> {
+        let model = self.field.model;
+        let type_of = |track: usize| model.type_at(self.tracks[track].slot as usize);
+        let fixed = match other {
+            Opponent::Edge(_) => true,
+            Opponent::Body(b) => self.body(b).inverse_mass == 0.0 && type_of(b).mover.is_none(),
+        };
+        let at_edge = type_of(track).at_edge();
+        if !fixed || self.tracks[track].fallen || !at_edge.keeps_mirror() {
+            return None;
+        }
+        if at_edge == AtEdge::Stop {
+            return Some((Mirror::STOPPED, Side { velocity: Vec2::ZERO, spin: 0.0, ..*side }));
+        }
+        let mut mirror = Mirror::NONE;
+        let mut after = *side;
+        if side.velocity.dot(away) < 0.0 {
+            mirror = Mirror::facing(away);
+            after.velocity = mirror.apply(side.velocity);
+        }
+        // A corner that comes in by turning alone is thrown back by turning the other way.
+        if after.point_velocity().dot(away) < 0.0 {
+            mirror = mirror.turning_back();
+            after.spin = -after.spin;
+        }
+        Some((mirror, after))
+    }
+
+    /// Lets a track go its own way from `time_s` on.
+    fn bounce(&mut self, number: usize, time_s: f64, (mirror, after): (Mirror, Side)) -> Option<usize> {
+        if mirror == Mirror::NONE {
+            return None;
+        }
+        let before = self.tracks[number].mirror.unwrap_or(Mirror::NONE);
+        self.tracks[number].mirror = Some(before.then(&mirror));
+        self.turn(number, time_s, (mirror != Mirror::STOPPED).then_some(&after))
+    }
+
     /// Gives a track, and all that moves with it, its new motion from `time_s` on: rest, or what the
     /// impulse left it with.
     fn turn(&mut self, number: usize, time_s: f64, after: Option<&Side>) -> Option<usize> {
@@ -546,7 +601,7 @@ impl<'a> Play<'a> {
         }
         let slot = self.tracks[number].slot;
         let segment = self.tracks[number].segment;
-        let reach = field.model.outline(slot as usize).reach();
+        let reach = field.outline(slot).reach();
         let swept = Envelope::of(&segment, reach, segment.position_at(field.until_s), field.until_s);
         if self.tracks[number].envelope.holds(&swept) {
             return Ok(());
@@ -682,26 +737,33 @@ fn mixed(a: Material, b: Material) -> Material {
 }
 
 /// Gap between two bodies where they are now.
-pub(crate) fn gap_of(model: &Model, poses: &[Pose2], a: usize, b: usize, work: &mut Workspace) -> f64 {
+pub(crate) fn gap_of(
+    model: &Model,
+    detail: Detail,
+    poses: &[Pose2],
+    (a, b): (usize, usize),
+    work: &mut Workspace,
+) -> f64 {
     let [rest_a, rest_b] = [a, b].map(|slot| Segment::rest(0.0, poses[slot], poses[slot].rot()));
-    let a = Mover { outline: model.outline(a), segment: &rest_a };
-    gap_at(&a, &Mover { outline: model.outline(b), segment: &rest_b }, 0.0, work)
+    let a = Mover { outline: model.outline_at(detail, a), segment: &rest_a };
+    gap_at(&a, &Mover { outline: model.outline_at(detail, b), segment: &rest_b }, 0.0, work)
 }
 
 /// Gap between a body and something it touched, where they are now; `None` when it is not there.
 pub(crate) fn gap_now(
     model: &Model,
+    detail: Detail,
     poses: &[Pose2],
-    slot: usize,
-    other: Uid,
+    (slot, other): (usize, Uid),
     work: &mut Workspace,
 ) -> Option<f64> {
     if let Some(other) = model.slot_of(other) {
-        return Some(gap_of(model, poses, slot, other, work));
+        return Some(gap_of(model, detail, poses, (slot, other), work));
     }
     let own = Segment::rest(0.0, poses[slot], poses[slot].rot());
-    let a = Mover { outline: model.outline(slot), segment: &own };
-    let far = model.outline(slot).reach() + 4.0 * SKIN_M;
+    let outline = model.outline_at(detail, slot);
+    let a = Mover { outline, segment: &own };
+    let far = outline.reach() + 4.0 * SKIN_M;
     let far = Vec2::new(far, far);
     let still = still();
     let mut least: Option<f64> = None;

@@ -6,6 +6,7 @@ use crate::parallel::{CHUNK, Pool};
 use crate::state::State;
 use swarmyard_base::Uid;
 use swarmyard_base::hash::{item_hash, mix64};
+use swarmyard_part_api::Detail;
 
 /// What an item is; part of its hash, so never renumber.
 const BODY: u64 = 1;
@@ -97,6 +98,15 @@ fn column_hash(
     uids.iter().zip(rows).fold(0, |sum, (uid, row)| sum.wrapping_add(item_hash(*uid, what, row)))
 }
 
+/// The level of detail in the hash; never renumber. The usual level is 0, as it was when there were two.
+fn detail_word(detail: Detail) -> u64 {
+    match detail {
+        Detail::Normal => 0,
+        Detail::Coarse => 1,
+        Detail::Fine => 2,
+    }
+}
+
 /// Time, settings, accounts, verdicts, contacts and pending events.
 fn clock(model: &Model, state: &State) -> u64 {
     let a = &state.accounts;
@@ -106,7 +116,7 @@ fn clock(model: &Model, state: &State) -> u64 {
         state.quantum.origin.0 as u64,
         state.quantum.length.num() as u64,
         state.quantum.length.den() as u64,
-        state.detail as u64,
+        detail_word(state.detail),
         a.contacts,
         a.halts,
         a.impact_limits,

@@ -24,6 +24,7 @@ mod state;
 pub mod step;
 mod think;
 mod unit;
+mod wrap;
 
 pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};

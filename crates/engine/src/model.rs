@@ -6,7 +6,7 @@ use std::sync::Arc;
 use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
-    Actuator, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Outside, Program,
+    Actuator, AtEdge, Beacon, BodyKind, Controller, Detail, FixedIndex, Layout, Outline, Outside, Program,
     RegisterMap, Rules, Sensor, Track, TrackIndex,
 };
 
@@ -156,6 +156,14 @@ pub struct TypeModel {
     pub registers: Arc<RegisterMap>,
 }
 
+impl TypeModel {
+    /// What its bodies do at something fixed.
+    #[must_use]
+    pub fn at_edge(&self) -> AtEdge {
+        self.mover.map_or(AtEdge::Push, |mover| self.parts[mover].layout.at_edge)
+    }
+}
+
 /// What the recording holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordSettings {
@@ -177,6 +185,8 @@ pub struct Model {
     pub bounds: Option<(Vec2, Vec2)>,
     /// Outlines by number.
     pub outlines: Vec<Outline>,
+    /// What stands for them at the level `coarse`, by the same number.
+    pub discs: Vec<Outline>,
     /// Surfaces by number.
     pub surfaces: Vec<Material>,
     /// Walls, borders and fixed obstacles.
@@ -247,6 +257,13 @@ impl Model {
         self.slot_of(Uid::of_path(path)).filter(|&slot| &*self.paths[slot] == path)
     }
 
+    /// Type of the body in `slot`.
+    #[inline]
+    #[must_use]
+    pub fn type_at(&self, slot: usize) -> &TypeModel {
+        &self.types[self.type_of[slot] as usize]
+    }
+
     /// What is fixed about the body in `slot`.
     #[inline]
     #[must_use]
@@ -261,11 +278,25 @@ impl Model {
         ty.kind == BodyKind::Obstacle && ty.mover.is_none() && ty.body.inverse_mass > 0.0
     }
 
-    /// Outline of the body in `slot`.
+    /// The true outline of the body in `slot`, whatever the level of detail.
     #[inline]
     #[must_use]
     pub fn outline(&self, slot: usize) -> &Outline {
         &self.outlines[self.outline_of[slot] as usize]
+    }
+
+    /// Outlines by number, as they are at a level of detail.
+    #[inline]
+    #[must_use]
+    pub fn outlines_at(&self, detail: Detail) -> &[Outline] {
+        if detail == Detail::Coarse { &self.discs } else { &self.outlines }
+    }
+
+    /// Outline of the body in `slot` at a level of detail.
+    #[inline]
+    #[must_use]
+    pub fn outline_at(&self, detail: Detail, slot: usize) -> &Outline {
+        &self.outlines_at(detail)[self.outline_of[slot] as usize]
     }
 
     /// The path of anything with a uid: a body, a wall, a fixed obstacle or a beacon.

@@ -5,6 +5,7 @@
 //! ([`crate::groups`]); everybody else simply arrives.
 
 use crate::carry::{Units, cut_short};
+use crate::compile::BORDER;
 use crate::groups::{Group, Pair, PairOther, play_groups};
 use crate::model::Model;
 use crate::parallel::{CHUNK, Pool};
@@ -13,7 +14,7 @@ use crate::step::{Admitted, Scratch};
 use crate::{ContactEvent, RunEvent};
 use swarmyard_base::{Twist2, Uid, Vec2, math};
 use swarmyard_motion::{Mover, SKIN_M, Workspace, first_contact};
-use swarmyard_part_api::{BodyGrid, Frame, Outline, Segment, Touch};
+use swarmyard_part_api::{AtEdge, BodyGrid, Detail, FixedEdge, Frame, Mirror, Outline, Segment, Touch};
 
 /// A box in the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -81,6 +82,8 @@ pub(crate) struct Outcome {
     pub(crate) spans: Vec<f64>,
     /// What each body that was disturbed did in all, sorted by slot.
     pub(crate) disturbed: Vec<(u32, Twist2)>,
+    /// What bounces did to bodies that keep a mirror, in the order of groups.
+    pub(crate) mirrors: Vec<(u32, Mirror)>,
     /// Contacts as each body feels them.
     pub(crate) touches: Vec<Touch>,
     /// Contacts in the order of (time, uids).
@@ -92,6 +95,7 @@ pub(crate) struct Outcome {
 /// What the groups look at while they are played out.
 pub(crate) struct Field<'a> {
     pub(crate) model: &'a Model,
+    pub(crate) detail: Detail,
     pub(crate) grid: &'a BodyGrid,
     pub(crate) segments: &'a [Segment],
     pub(crate) envelopes: &'a [Envelope],
@@ -101,13 +105,22 @@ pub(crate) struct Field<'a> {
     pub(crate) until_s: f64,
 }
 
+impl<'a> Field<'a> {
+    /// Outline of the body in `slot` at the level of detail of this stretch.
+    pub(crate) fn outline(&self, slot: u32) -> &'a Outline {
+        self.model.outline_at(self.detail, slot as usize)
+    }
+}
+
 /// Fills `scratch.outcome`; segments of disturbed bodies are replaced by their last ones.
 pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
     let until_s = inputs.quantum_s();
     let outcome = &mut scratch.outcome;
-    let max_span = sweep(model, &scratch.intents.segments, until_s, outcome, pool);
+    let reach = |slot: usize| model.outline_at(inputs.detail, slot).reach();
+    let max_span = sweep(&scratch.intents.segments, reach, until_s, outcome, pool);
     let field = Field {
         model,
+        detail: inputs.detail,
         grid: &scratch.grid,
         segments: &scratch.intents.segments,
         envelopes: &outcome.envelopes,
@@ -118,6 +131,7 @@ pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: 
     let pairs = candidates(&field, &outcome.spans, pool);
     let groups = play_groups(&field, pairs, scratch.grouping, pool);
     outcome.disturbed.clear();
+    outcome.mirrors.clear();
     outcome.touches.clear();
     outcome.contacts.clear();
     outcome.limits.clear();
@@ -126,6 +140,7 @@ pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: 
         for track in tracks.into_iter().filter(|t| t.disturbed) {
             let slot = track.slot as usize;
             cuts.extend(track.first_turn_s.map(|time_s| (track.slot, time_s)));
+            outcome.mirrors.extend(track.mirror.map(|mirror| (track.slot, mirror)));
             scratch.intents.segments[slot] = track.segment;
             outcome.end[slot] = track.segment.position_at(until_s);
             outcome.disturbed.push((track.slot, add(track.moved, travel(&track.segment, until_s))));
@@ -144,7 +159,13 @@ pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: 
 }
 
 /// Ends and envelopes of all intents. Answers the greatest span.
-fn sweep(model: &Model, segments: &[Segment], until_s: f64, outcome: &mut Outcome, pool: &Pool) -> f64 {
+fn sweep(
+    segments: &[Segment],
+    reach: impl Fn(usize) -> f64 + Sync,
+    until_s: f64,
+    outcome: &mut Outcome,
+    pool: &Pool,
+) -> f64 {
     let n = segments.len();
     outcome.end.resize(n, Vec2::ZERO);
     outcome.envelopes.resize(n, Envelope::default());
@@ -158,9 +179,8 @@ fn sweep(model: &Model, segments: &[Segment], until_s: f64, outcome: &mut Outcom
     let greatest = pool.map(tasks, |(c, ((segments, ends), (envelopes, spans)))| {
         let mut greatest = 0.0_f64;
         for (k, segment) in segments.iter().enumerate() {
-            let reach = model.outline(c * CHUNK + k).reach();
             ends[k] = segment.position_at(until_s);
-            envelopes[k] = Envelope::of(segment, reach, ends[k], until_s);
+            envelopes[k] = Envelope::of(segment, reach(c * CHUNK + k), ends[k], until_s);
             spans[k] = envelopes[k].span_from(segment.pose.at);
             greatest = greatest.max(spans[k]);
         }
@@ -215,12 +235,20 @@ pub(crate) fn edges_near(field: &Field<'_>, slot: usize, envelope: &Envelope, ed
             min: Vec2::new(edge.a.x.min(edge.b.x), edge.a.y.min(edge.b.y)),
             max: Vec2::new(edge.a.x.max(edge.b.x), edge.a.y.max(edge.b.y)),
         };
-        if envelope.meets(&around) && overlap(field.model.heights[slot], edge.heights) {
+        if envelope.meets(&around)
+            && overlap(field.model.heights[slot], edge.heights)
+            && !passes(field.model, slot, edge)
+        {
             edges.push(k as u32);
         }
     });
     edges.sort_unstable();
     edges.dedup();
+}
+
+/// Whether a body passes through an edge that stops others: the border, when it wraps around.
+pub(crate) fn passes(model: &Model, slot: usize, edge: &FixedEdge) -> bool {
+    model.type_at(slot).at_edge() == AtEdge::Wrap && edge.owner == Uid::of_path(BORDER)
 }
 
 /// Whether two height intervals share more than a point.

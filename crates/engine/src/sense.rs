@@ -20,7 +20,7 @@ pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &m
         seed: model.run.seed,
         detail: inputs.detail,
         bodies: bodies(model, state, &scratch.rot),
-        outlines: &model.outlines,
+        outlines: model.outlines_at(inputs.detail),
         grid: &scratch.grid,
         fixed: &model.fixed,
         beacons: &model.beacons,

@@ -49,7 +49,7 @@ fn stretch(
     let bound = next_stop(&inputs);
     // Asked again after it waited, it has looked already.
     if scratch.sensed != Some((state.stops, inputs.detail)) {
-        scratch.look(model, state);
+        scratch.look(model, state, inputs.detail);
         sense(model, state, &inputs, scratch, pool);
         scratch.sensed = Some((state.stops, inputs.detail));
     }
@@ -279,7 +279,7 @@ impl Scratch {
     }
 
     /// Prepares for a step from the committed state.
-    fn look(&mut self, model: &Model, state: &State) {
+    fn look(&mut self, model: &Model, state: &State, detail: Detail) {
         if self.rot_of != Some((state.stops, state.pose.len())) {
             self.rot.clear();
             self.rot.extend(state.pose.iter().map(|p| p.rot()));
@@ -288,7 +288,7 @@ impl Scratch {
         if self.next.len() != state.types.len() {
             self.next = state.types.clone();
         }
-        self.grid.rebuild(&state.pose, |slot| model.outline(slot).reach());
+        self.grid.rebuild(&state.pose, |slot| model.outline_at(detail, slot).reach());
         self.events.clear();
         self.later.clear();
     }

@@ -58,6 +58,11 @@ pub(crate) fn convert(name: &str, tree: &Tree, ty: &ParamType) -> Result<Value, 
             let points: Result<_, _> = items.iter().map(|t| point(name, t, ty)).collect();
             Ok(Value::Points(points?))
         }
+        ParamType::Rows(columns) => {
+            let Data::Array(items) = &tree.data else { return Err(wrong()) };
+            let rows: Result<_, _> = items.iter().map(|t| row(name, t, columns, ty)).collect();
+            Ok(Value::Rows(rows?))
+        }
         ParamType::Pose => pose(name, tree, ty).map(Value::Pose),
         ParamType::Period => period(name, tree, ty).map(Value::Ratio),
         ParamType::Inline(_) => Err(wrong()),
@@ -146,6 +151,14 @@ fn point(name: &str, tree: &Tree, ty: &ParamType) -> Result<Vec2, Diagnostic> {
     let Data::Array(items) = &tree.data else { return Err(wrong_type(name, tree, &ty.words())) };
     let [x, y] = items.as_slice() else { return Err(wrong_length(name, tree, items.len(), ty)) };
     Ok(Vec2::new(number(name, x, Unit::Metre, ty)?, number(name, y, Unit::Metre, ty)?))
+}
+
+fn row(name: &str, tree: &Tree, columns: &[(&str, Unit)], ty: &ParamType) -> Result<Vec<f64>, Diagnostic> {
+    let Data::Array(items) = &tree.data else { return Err(wrong_type(name, tree, &ty.words())) };
+    if items.len() != columns.len() {
+        return Err(wrong_length(name, tree, items.len(), ty));
+    }
+    items.iter().zip(columns).map(|(item, column)| number(name, item, column.1, ty)).collect()
 }
 
 fn pose(name: &str, tree: &Tree, ty: &ParamType) -> Result<Pose2, Diagnostic> {

@@ -31,7 +31,7 @@ const TOP_LEVEL: [&str; 19] = [
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
 pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
-    let mut meaning = Meaning { context, surfaces: BTreeMap::new(), types: BTreeMap::new() };
+    let mut meaning = Meaning { context, surfaces: BTreeMap::new(), types: BTreeMap::new(), bounded: false };
     let mut sections = Sections::default();
     let mut root = Node::new("", "");
     for (key, tree) in expanded.sections {
@@ -44,6 +44,7 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     let types = meaning.types(sections.types);
     let run = meaning.single("run", sections.run);
     let mut world = meaning.world(sections.world);
+    meaning.bounded = world.params.has("min") && world.params.has("max");
     let record = meaning.single("record", sections.record);
     world.children.push(meaning.pieces("walls", walls, Meaning::wall));
     world.children.push(meaning.pieces("tracks", tracks, Meaning::track));
@@ -79,6 +80,8 @@ struct Meaning<'c, 'a> {
     context: &'c mut Context<'a>,
     surfaces: BTreeMap<String, Span>,
     types: BTreeMap<String, Type>,
+    /// Whether the world has a border.
+    bounded: bool,
 }
 
 impl<'a> Meaning<'_, 'a> {
@@ -441,33 +444,84 @@ impl<'a> Meaning<'_, 'a> {
         let sheet = self.sheet("obstacle")?;
         let table = &piece.table;
         let mut params = self.read(sheet, table, path, &[]);
-        let moves = table.get("velocity").is_some() || params.bool_or_none("movable") == Some(true);
-        self.shape(table, &params, path, moves);
-        self.heights(table, &params, path);
-        if let (None, Some((key, _))) = (table.get("velocity"), table.entry("spin")) {
-            self.unused(path, key, "`spin` without `velocity`");
-        }
         let mut node = Node::new("", "obstacle");
         node.pose = Self::placed_pose(&mut params, piece.frame);
+        if table.get("type").is_some() {
+            node.proto = self.type_of_obstacle(table, &params, path);
+            return Some(node.with(params));
+        }
+        let movable = params.bool_or_none("movable") == Some(true);
+        let moves = table.get("velocity").is_some() || table.get("script").is_some();
+        self.shape(table, &params, path, moves || movable);
+        self.heights(table, &params, path);
+        self.idle_keys(table, &params, path);
+        // The template's frame turns what was written in it.
+        let turned = |v: Vec2| piece.frame.map_or(v, |f| f.rot().apply(v));
         if let Some(&[x, y]) = params.nums_or_none("velocity") {
-            // The template's frame turns what was written in it.
-            let v = piece.frame.map_or(Vec2::new(x, y), |f| f.rot().apply(Vec2::new(x, y)));
-            let span = params.span("velocity");
+            let (v, span) = (turned(Vec2::new(x, y)), params.span("velocity"));
             params.set("velocity", Value::Nums(vec![v.x, v.y]), span);
-            // A movable thing is passive: the velocity is only what it starts with.
-            if params.bool_or_none("movable") != Some(true) {
-                node.children.push(self.drift(v, &params, path));
-            }
+        }
+        if let Some(rows) = params.rows_or_none("script") {
+            let turned_row = |r: &Vec<f64>| {
+                let v = turned(Vec2::new(r[1], r[2]));
+                vec![r[0], v.x, v.y, r[3]]
+            };
+            let (rows, span) = (rows.iter().map(turned_row).collect(), params.span("script"));
+            params.set("script", Value::Rows(rows), span);
+        }
+        // A movable thing is passive: the velocity is only what it starts with.
+        if !movable && (params.has("velocity") || params.has("script")) {
+            node.children.push(self.drift(&params, path));
         }
         Some(node.with(params))
     }
 
+    /// The robot's type that an obstacle has, and complaints about what it says beside.
+    fn type_of_obstacle(&mut self, table: &Tree, params: &Params, path: &str) -> Option<Arc<Node>> {
+        for (key, _) in table.table().unwrap_or_default() {
+            if !["name", "at", "type"].contains(&key.text.as_str()) {
+                self.unused(path, key, &format!("`type` says already what `{}` would", key.text));
+            }
+        }
+        let known = self.types.get_mut(params.text_or_none("type")?)?;
+        known.used = true;
+        Some(Arc::clone(&known.node))
+    }
+
+    /// Keys of an obstacle that contradict others, or are about a motion that it does not have.
+    fn idle_keys(&mut self, table: &Tree, params: &Params, path: &str) {
+        let has = |key: &str| table.get(key).is_some();
+        let movable = params.bool_or_none("movable") == Some(true);
+        let wraps = params.text_or_none("at_edge") == Some("wrap");
+        for (key, idle, why) in [
+            ("script", has("velocity"), "`velocity` says already how it moves"),
+            ("script", !has("velocity") && movable, "what is `movable` moves as others push it"),
+            ("spin", has("script") && !has("velocity"), "the rows of `script` say how it turns"),
+            ("spin", !has("script") && !has("velocity"), "`spin` without `velocity`"),
+            ("repeat", !has("script"), "`repeat` without `script`"),
+            ("at_edge", !has("velocity") && !has("script"), "`at_edge` without `velocity` or `script`"),
+            ("at_edge", has("velocity") && movable, "what is `movable` bounces as its surface does"),
+            (
+                "at_edge",
+                wraps && !self.bounded,
+                "`wrap` in a world without `min` and `max`: there is no border",
+            ),
+        ] {
+            if let (true, Some((key, _))) = (idle, table.entry(key)) {
+                self.unused(path, key, why);
+            }
+        }
+    }
+
     /// The part that keeps an obstacle moving.
-    fn drift(&mut self, velocity: Vec2, of: &Params, path: &str) -> Node {
+    fn drift(&mut self, of: &Params, path: &str) -> Node {
         let (name, class) = OBSTACLE_DRIVE;
         let mut params = Params::default();
-        params.set("velocity", Value::Nums(vec![velocity.x, velocity.y]), of.span("velocity"));
-        params.set("spin", Value::Num(of.num_or_none("spin").unwrap_or(0.0)), of.span("spin"));
+        for key in ["velocity", "spin", "script", "repeat", "at_edge"] {
+            if let Some(value) = of.value(key) {
+                params.set(key, value.clone(), of.span(key));
+            }
+        }
         if let Some(sheet) = self.sheet(class) {
             let mut problems = Diagnostics::default();
             sheet.complete(&mut params, &format!("{path}/{name}"), of.span("velocity"), &mut problems);
@@ -513,7 +567,7 @@ impl<'a> Meaning<'_, 'a> {
     fn report_unused_types(&mut self) {
         let main = |t: &&Type| !t.used && t.key.source.0 == 0;
         for known in self.types.values().filter(main) {
-            let what = format!("no robot is of the type `{}`", known.node.name);
+            let what = format!("nothing is of the type `{}`", known.node.name);
             self.context.report(Diagnostic::warning("unused-type", what).at(Some(known.key)));
         }
     }

@@ -173,6 +173,11 @@ fn param(registry: &Registry, p: &Param) -> Json {
             ("items", numbers(2, 2)),
             ("minItems", Json::Raw(min_len.to_string())),
         ])),
+        ParamType::Rows(columns) => or_text(obj([
+            ("type", text("array")),
+            ("items", numbers(columns.len(), columns.len())),
+            ("minItems", Json::Raw("1".into())),
+        ])),
         ParamType::Pose => or_text(numbers(2, 3)),
         ParamType::Period => obj([("type", number())]),
         ParamType::Inline(kind) => {

@@ -177,6 +177,7 @@ pub(crate) fn written(value: &Value) -> String {
         Value::Texts(v) => list(v.iter().map(|t| quoted(t)).collect()),
         Value::Point(p) => list(vec![p.x.to_string(), p.y.to_string()]),
         Value::Points(v) => list(v.iter().map(|p| format!("[{}, {}]", p.x, p.y)).collect()),
+        Value::Rows(rows) => list(rows.iter().map(|r| written(&Value::Nums(r.clone()))).collect()),
         Value::Pose(p) => list(vec![p.at.x.to_string(), p.at.y.to_string(), p.heading.to_string()]),
         Value::Ratio(r) if r.den() == 1 => r.num().to_string(),
         Value::Ratio(r) => quoted(&format!("{}/{} s", r.num(), r.den())),

@@ -211,6 +211,9 @@ fn certified(
         let pair = Pair::at(a, b, t, work);
         if pair.gap <= target + arrived {
             let first = step == 0;
+            if first && pair.gap < -SKIN_M && (is_polygon(a) || is_polygon(b)) {
+                return first_contact_of_overlapping(a, b, until_s, work);
+            }
             if !first || pair.closes() {
                 return Some(pair.contact(t));
             }
@@ -224,6 +227,43 @@ fn certified(
         }
     }
     Some(Pair::at(a, b, t, work).contact(t))
+}
+
+fn is_polygon(mover: &Mover<'_>) -> bool {
+    mover.outline.corners().len() > 2
+}
+
+/// The first contact of two that overlap by more than rounding: the moment their centres would come nearer.
+///
+/// It cannot come to this but by raising the level of detail while discs stood where polygons have no
+/// room. The way out of a deep overlap is anybody's guess, so nobody is pushed: discs around the centres
+/// that are just in touch now stand for the outlines, until those are free of each other. They may
+/// turn, go along or go apart. A wall has no centre and stays what it is.
+fn first_contact_of_overlapping(
+    a: &Mover<'_>,
+    b: &Mover<'_>,
+    until_s: f64,
+    work: &mut Workspace,
+) -> Option<Contact> {
+    let start = a.segment.start_s.max(b.segment.start_s);
+    let (pa, pb) = (a.segment.position_at(start), b.segment.position_at(start));
+    let room = |distance: f64| (distance - SKIN_M).max(0.0);
+    let (disc_a, disc_b);
+    if is_line(b) {
+        let line = Pair::at(&Mover { outline: &Outline::disc(0.0), ..*a }, b, start, work);
+        disc_a = Outline::disc(room(line.gap));
+        disc_b = b.outline.clone();
+    } else {
+        let share = a.outline.reach() / (a.outline.reach() + b.outline.reach());
+        let room = room((pa - pb).norm());
+        disc_a = Outline::disc(room * share);
+        disc_b = Outline::disc(room * (1.0 - share));
+    }
+    first_contact(&Mover { outline: &disc_a, ..*a }, &Mover { outline: &disc_b, ..*b }, until_s, work)
+}
+
+fn is_line(mover: &Mover<'_>) -> bool {
+    mover.outline.corners().len() == 2
 }
 
 /// Two bodies at one moment, with their separation.

@@ -1,11 +1,11 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, Bodies, Channel, Detail, Felt, Hand, Mark, Outline, Outside, PortChannel, Program, RegisterMap,
-    SenseRows, Sheet, ThinkRows, World,
+    ActRows, AtEdge, Bodies, Channel, Detail, Felt, Hand, Mark, Outline, Outside, PortChannel, Program,
+    RegisterMap, SenseRows, Sheet, ThinkRows, World,
 };
 use std::sync::Arc;
-use swarmyard_base::{Diagnostic, Pose2, Time};
+use swarmyard_base::{Diagnostic, Pose2, Time, Vec2};
 use swarmyard_scene::Params;
 
 /// Builds a model from parameters that were checked against the sheet.
@@ -54,6 +54,10 @@ pub struct Layout {
     pub state: Vec<f64>,
     /// For evenly spaced rays: bearing of the first and step to the next, in the body's frame.
     pub bearings: Option<(f64, f64)>,
+    /// For what moves a body: what it does at something fixed. When that [keeps a
+    /// mirror](AtEdge::keeps_mirror), the first numbers of `state` are that [`Mirror`](crate::Mirror), and
+    /// the engine turns it with every bounce.
+    pub at_edge: AtEdge,
     /// For a differential drive: distance between its wheels, in metres.
     pub base: Option<f64>,
 }
@@ -174,6 +178,8 @@ pub struct ActView<'a> {
     pub detail: Detail,
     /// Gravity, m/s².
     pub gravity: f64,
+    /// Bounds of the world; `None` when it is infinite.
+    pub bounds: Option<(Vec2, Vec2)>,
     /// The bodies (an actuator looks only at its own).
     pub bodies: Bodies<'a>,
 }

@@ -2,9 +2,10 @@
 //!
 //! Exact, not a fan of rays: lines are clipped to the cone, of discs and polygons the nearest point
 //! inside of it is taken. The nearest point is never hidden, because whatever hid it would be in the
-//! cone too, and nearer.
+//! cone too, and nearer. A few rays over the cone are an approximation of the same; what is not nearer
+//! in the whole cone is not nearer along a ray, so rays are tested for few things only.
 
-use crate::rays::{REACH_SLACK_M, keep};
+use crate::rays::{REACH_SLACK_M, keep, ray_line};
 use crate::{Fan, MarkShape, Outline, World};
 use std::f64::consts::PI;
 use swarmyard_base::{Pose2, Rot2, Vec2};
@@ -23,6 +24,8 @@ pub struct Cone {
     circle: (f64, f64),
     /// The ray in its middle.
     middle: Fan,
+    /// Directions of some rays over the cone, in its own frame.
+    rays: Vec<Vec2>,
 }
 
 impl Cone {
@@ -45,7 +48,25 @@ impl Cone {
             (reach_m * edge.x, reach_m * edge.y)
         };
         let middle = Fan::new(mount, height_m, 1, 0.0, reach_m);
-        Cone { mount, turned: mount.rot(), height: height_m, reach: reach_m, edge, circle, middle }
+        Cone {
+            mount,
+            turned: mount.rot(),
+            height: height_m,
+            reach: reach_m,
+            edge,
+            circle,
+            middle,
+            rays: Vec::new(),
+        }
+    }
+
+    /// The same with some rays over it, from edge to edge; one alone lies in the middle.
+    #[must_use]
+    pub fn with_rays(self, count: usize) -> Cone {
+        let half = self.edge.angle();
+        let bearing =
+            |k: usize| if count == 1 { 0.0 } else { half * (2.0 * k as f64 / (count - 1) as f64 - 1.0) };
+        Cone { rays: (0..count).map(|k| Vec2::at_angle(bearing(k))).collect(), ..self }
     }
 
     /// Greatest distance from the tip that counts.
@@ -130,11 +151,17 @@ impl Cone {
         let sides = (0..corners.len()).filter_map(|k| self.to_line(place(k), place(k + 1)));
         sides.reduce(f64::min)
     }
-}
 
-/// One rotation after the other.
-fn both(a: Rot2, b: Rot2) -> Rot2 {
-    Rot2 { c: a.c * b.c - a.s * b.s, s: a.s * b.c + a.c * b.s }
+    /// Distance from the tip to a line along the rays.
+    fn rays_to_line(&self, a: Vec2, b: Vec2) -> Option<f64> {
+        self.rays.iter().filter_map(|ray| ray_line(a, b, *ray)).reduce(f64::min)
+    }
+
+    /// Distance from the tip to an outline along the rays.
+    fn rays_to_outline(&self, outline: &Outline, at: Vec2, rot: Rot2) -> Option<f64> {
+        let tip = rot.unapply(-at);
+        self.rays.iter().filter_map(|ray| outline.ray(tip, rot.unapply(*ray))).reduce(f64::min)
+    }
 }
 
 impl World<'_> {
@@ -144,9 +171,32 @@ impl World<'_> {
     /// The body itself and what it carries are not seen; nor is what does not reach the cone's height.
     #[must_use]
     pub fn nearest_in_cone(&self, cone: &Cone, slot: usize) -> (f64, f64) {
+        self.nearest(cone, slot, |_, _, exact| Some(exact), |_, _, _, exact| Some(exact))
+    }
+
+    /// The same along the rays of the cone only: what stands between two of them is not met.
+    #[must_use]
+    pub fn nearest_of_rays(&self, cone: &Cone, slot: usize) -> (f64, f64) {
+        self.nearest(
+            cone,
+            slot,
+            |a, b, _| cone.rays_to_line(a, b),
+            |outline, at, rot, _| cone.rays_to_outline(outline, at, rot),
+        )
+    }
+
+    /// The nearest of what is in a cone, by a measure that is never less than the exact distance, which
+    /// it is given last. Everything in the cone's frame.
+    fn nearest(
+        &self,
+        cone: &Cone,
+        slot: usize,
+        to_line: impl Fn(Vec2, Vec2, f64) -> Option<f64>,
+        to_outline: impl Fn(&Outline, Vec2, Rot2, f64) -> Option<f64>,
+    ) -> (f64, f64) {
         let (pose, rot) = (self.bodies.pose[slot], self.bodies.rot[slot]);
         let tip = pose.at + rot.apply(cone.mount.at);
-        let world_from_cone = both(rot, cone.turned);
+        let world_from_cone = rot.then(cone.turned);
         let (mut best, mut kind) = (cone.reach, 0.0);
         let middle = tip + world_from_cone.apply(Vec2::new(cone.circle.0, 0.0));
         let span = |far: f64| Vec2::new(far, far);
@@ -154,8 +204,10 @@ impl World<'_> {
         let (low, high) = (middle - span(far), middle + span(far));
         self.fixed.for_each_in(low, high, |_, edge| {
             let local = |p: Vec2| world_from_cone.unapply(p - tip);
+            let (a, b) = (local(edge.a), local(edge.b));
             if cone.sees(edge.heights)
-                && let Some(distance) = cone.to_line(local(edge.a), local(edge.b))
+                && let Some(exact) = cone.to_line(a, b).filter(|exact| *exact <= best)
+                && let Some(distance) = to_line(a, b, exact)
             {
                 keep(distance, edge.kind, &mut best, &mut kind);
             }
@@ -173,7 +225,10 @@ impl World<'_> {
             let outline = &self.outlines[self.bodies.outline[other] as usize];
             let at = world_from_cone.unapply(entry.at - tip);
             let back = Rot2 { c: world_from_cone.c, s: -world_from_cone.s };
-            if let Some(distance) = cone.to_outline(outline, at, both(back, self.bodies.rot[other])) {
+            let turned = back.then(self.bodies.rot[other]);
+            if let Some(exact) = cone.to_outline(outline, at, turned).filter(|exact| *exact <= best)
+                && let Some(distance) = to_outline(outline, at, turned, exact)
+            {
                 keep(distance, self.bodies.kind[other], &mut best, &mut kind);
             }
         });

@@ -10,6 +10,7 @@
 mod class;
 mod columns;
 mod cone;
+mod edge;
 mod grid;
 mod grip;
 mod mark;
@@ -28,6 +29,7 @@ mod world;
 pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sensor, ThinkView, TypeLayout};
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
 pub use cone::Cone;
+pub use edge::{AtEdge, Mirror};
 pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
 pub use grip::{Carry, Felt, Grip, Hand, Jaws};
 pub use mark::{Mark, MarkShape};
@@ -38,5 +40,5 @@ pub use registers::{Access, BadAccess, Port, PortChannel, Register, RegisterFile
 pub use registry::Registry;
 pub use segment::{Frame, Segment};
 pub use sheet::{Channel, Kind, Level, Param, ParamType, Sheet};
-pub use track::TrackIndex;
+pub use track::{TrackIndex, TrackPiece};
 pub use world::{Beacon, Bodies, BodyKind, Detail, Touch, Track, World};

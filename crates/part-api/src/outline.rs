@@ -125,6 +125,14 @@ impl Outline {
         &self.sides
     }
 
+    /// The greatest disc around the origin that fits into the outline: where polygons do not touch, these
+    /// do not either. An outline that does not hold its origin stays as it is.
+    #[must_use]
+    pub fn inscribed(&self) -> Outline {
+        let nearest = self.sides.iter().map(|side| side.1).fold(f64::INFINITY, f64::min);
+        if nearest.is_finite() && nearest > 0.0 { Outline::disc(nearest) } else { self.clone() }
+    }
+
     /// Moment of inertia of the uniform outline about the body's origin, per kilogram.
     #[must_use]
     pub fn inertia_per_mass(&self) -> f64 {

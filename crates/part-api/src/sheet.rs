@@ -81,6 +81,8 @@ pub enum ParamType {
         /// Fewest.
         min_len: usize,
     },
+    /// A list of at least one row of numbers, each column with its name and unit.
+    Rows(&'static [(&'static str, Unit)]),
     /// `[x, y]` or `[x, y, heading]`.
     Pose,
     /// An exact positive length of time.
@@ -106,6 +108,11 @@ impl ParamType {
             ParamType::Texts => "list of texts".into(),
             ParamType::Point => "point [x, y] [m]".into(),
             ParamType::Points { .. } => "list of points [[x, y], …] [m]".into(),
+            ParamType::Rows(columns) => {
+                let names: Vec<&str> = columns.iter().map(|c| c.0).collect();
+                let units: Vec<&str> = columns.iter().map(|c| c.1.symbol()).collect();
+                format!("list of rows [[{}], …] [{}]", names.join(", "), units.join(", "))
+            }
             ParamType::Pose => "pose [x, y, heading] [m, m, rad]".into(),
             ParamType::Period => "length of time [s], exact".into(),
             ParamType::Inline(kind) => format!("table of a {} class", kind.word()),
@@ -134,6 +141,7 @@ impl ParamType {
                 }
             }
             ParamType::Points { min_len } => format!("at least {min_len} of them"),
+            ParamType::Rows(_) => "at least 1 of them".into(),
             _ => String::new(),
         }
     }
@@ -251,7 +259,7 @@ impl Channel {
 /// One level of detail a class can be simulated at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// `full` or `coarse`, as in the run's settings.
+    /// `coarse`, `normal` or `fine`, as in the run's settings; `every` when they do not differ.
     pub name: &'static str,
     /// What is and is not modelled at this level.
     pub summary: &'static str,
@@ -422,6 +430,11 @@ fn check_value(param: &Param, value: &Value) -> Result<(), Diagnostic> {
         }
         (ParamType::Points { min_len }, Value::Points(v)) if v.iter().all(|p| p.is_finite()) => {
             many(v.len(), min_len, usize::MAX)
+        }
+        (ParamType::Rows(columns), Value::Rows(rows))
+            if rows.iter().all(|r| r.len() == columns.len() && r.iter().all(|x| x.is_finite())) =>
+        {
+            many(rows.len(), 1, usize::MAX)
         }
         _ => Err(Diagnostic::error("wrong-type", format!("`{}` must be: {}", param.name, param.ty.words()))),
     }

@@ -3,7 +3,7 @@
 //! They have no model of their own; the engine gives them their meaning. Their sheets stand here so
 //! that every text format and the editor read the same ones.
 
-use crate::{Kind, Param, ParamType, Sheet};
+use crate::{AtEdge, Detail, Kind, Param, ParamType, Sheet};
 use std::f64::consts::PI;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Pose2, Ratio};
@@ -51,7 +51,7 @@ fn run() -> Sheet {
             Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both (who leaves a standing contact may go), `impulse` lets them bounce, `own` asks each body.")
                 .or_text("stop"),
         )
-        .param(Param::new("detail", ParamType::Choice(&["full", "coarse"]), "Level of detail at the start; see the levels of each class.").or_text("full"))
+        .param(Param::new("detail", ParamType::Choice(Detail::WORDS), "Level of detail at the start: `coarse` (0), `normal` (1) or `fine` (2); see the levels of each class. At `coarse` every body that can move is a disc: the greatest one around its origin that fits into its outline.").or_text("normal"))
         .param(Param::number("gravity", Unit::MetrePerSecond2, "Gravity, for floor friction and grip.").within(0.0, 1000.0).or_num(9.81))
         .param(Param::number("floor_friction", Unit::None, "Friction of passive bodies on the floor.").within(0.0, 100.0).or_num(0.3))
         .param(Param::number("rest_speed", Unit::MetrePerSecond, "Below this closing speed an impact does not bounce.").within(0.0, 10.0).or_num(0.01))
@@ -171,15 +171,33 @@ fn shape(sheet: Sheet) -> Sheet {
         .param(Param::new("colour", ParamType::Text, "Colour on displays, as #rrggbb."))
 }
 
+/// The columns of a velocity script.
+pub const SCRIPT_COLUMNS: &[(&str, Unit)] = &[
+    ("t", Unit::Second),
+    ("vx", Unit::MetrePerSecond),
+    ("vy", Unit::MetrePerSecond),
+    ("spin", Unit::RadianPerSecond),
+];
+
+/// The parameters that say how a mover goes on by itself, for obstacles and for the part that moves them.
+#[must_use]
+pub fn keeps_moving(sheet: Sheet) -> Sheet {
+    sheet
+        .param(Param::new("script", ParamType::Rows(SCRIPT_COLUMNS), "Velocities by time instead of one: from the time t on (in ascending order) it has this velocity in the world's frame and this turning speed; before the first it stands. In a quantum in which the velocity changes it moves by the mean, so it is exactly where the script says at the end of every quantum."))
+        .param(Param::number("repeat", Unit::Second, "Time after which the script begins again; never when left out.").within(1e-3, 1.0e9))
+        .param(Param::new("at_edge", ParamType::Choice(AtEdge::WORDS), "What it does at the border and at other things that never move: `push` goes on trying, `bounce` mirrors its velocity at the contact and keeps that, `stop` stands for ever. `wrap` passes through the border and comes back at the opposite side, at the end of the quantum in which its centre passed; when there is no room it waits outside. At other fixed things it pushes.").or_text("push"))
+}
+
 fn obstacle() -> Sheet {
-    let sheet = Sheet::new("obstacle", Kind::Structure, "A body that is not a robot: fixed; or moving, when it has a velocity; or passive, when it is movable.")
+    let sheet = Sheet::new("obstacle", Kind::Structure, "A body that is not a robot: fixed; or moving, when it has a velocity, a script or a robot's type; or passive, when it is movable.")
         .param(Param::new("name", ParamType::Text, "Name in its path `/obstacles/NAME`; `obstacleN` when left out."))
         .param(Param::new("at", ParamType::Pose, "Where it stands.").or(Value::Pose(Pose2::default())))
+        .param(Param::new("type", ParamType::Name("type"), "A robot's type: it has the outline, the parts and the controller of one, but is an obstacle to others. Other keys than `name` and `at` do nothing then."))
         .param(Param::new("velocity", ParamType::Numbers { unit: Unit::MetrePerSecond, min_len: 2, max_len: 2 }, "Velocity in the world's frame that it keeps, or returns to after an impact; what it starts with, if it is movable."))
         .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed to go with `velocity`.").within(-1.0e4, 1.0e4))
         .param(Param::new("movable", ParamType::Bool, "Whether others can push it. It slows down by floor friction.").or(Value::Bool(false)));
-    heights(shape(sheet)).example(
-        "[[obstacle]]\nname = \"crate\"\nat = [1, 2, \"30deg\"]\nsize = [\"40cm\", \"30cm\"]\n\n[[obstacle]]\nname = \"trolley\"\nradius = 0.2\nat = [-2, 0]\nvelocity = [0.3, 0]",
+    heights(shape(keeps_moving(sheet))).example(
+        "[[obstacle]]\nname = \"crate\"\nat = [1, 2, \"30deg\"]\nsize = [\"40cm\", \"30cm\"]\n\n[[obstacle]]\nname = \"trolley\"\nradius = 0.2\nat = [-2, 0]\nvelocity = [0.3, 0]\nat_edge = \"bounce\"\n\n[[obstacle]]\nname = \"door\"\nsize = [1, 0.1]\nat = [0, 3]\nscript = [[0, 0.5, 0, 0], [2, 0, 0, 0], [5, -0.5, 0, 0], [7, 0, 0, 0]]\nrepeat = \"10s\"",
     )
 }
 

@@ -13,6 +13,17 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// Piece number of a mark that is an area.
 const AREA: u32 = u32::MAX;
 
+/// A piece of a mark: a straight band, or an area.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrackPiece<'a> {
+    /// The two ends of a band's middle, or the corners of an area.
+    pub points: &'a [Vec2],
+    /// Width of the band, whose ends are round; `None` for an area.
+    pub width: Option<f64>,
+    /// Share of light that comes back.
+    pub reflectivity: f64,
+}
+
 /// Which marks lie near a place.
 #[derive(Clone, Debug, Default)]
 pub struct TrackIndex {
@@ -49,6 +60,30 @@ impl TrackIndex {
             starts[k] += starts[k - 1];
         }
         TrackIndex { cells, starts, members: pairs.into_iter().map(|p| (p.1, p.2)).collect() }
+    }
+
+    /// Pieces that may reach into a box, each once. `tracks` are those the index was made of.
+    #[must_use]
+    pub fn pieces<'a>(&self, tracks: &'a [Track], low: Vec2, high: Vec2) -> Vec<TrackPiece<'a>> {
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        if self.members.is_empty() {
+            return Vec::new();
+        }
+        for row in self.cells.row(low.y)..=self.cells.row(high.y) {
+            for column in self.cells.column(low.x)..=self.cells.column(high.x) {
+                let cell = self.cells.cell(column, row);
+                let range = self.starts[cell] as usize..self.starts[cell + 1] as usize;
+                found.extend_from_slice(&self.members[range]);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let piece = |(t, k): (u32, u32)| {
+            let track = &tracks[t as usize];
+            let points = if k == AREA { &track.points } else { &track.points[k as usize..k as usize + 2] };
+            TrackPiece { points, width: track.width, reflectivity: track.reflectivity }
+        };
+        found.into_iter().map(piece).collect()
     }
 
     /// Share of light that comes back from a point of the floor: that of the brightest mark there, or

@@ -1,17 +1,40 @@
 //! The committed world, as a sensor sees it.
 
-use crate::{BodyGrid, Carry, FixedIndex, Outline, TrackIndex};
+use crate::{BodyGrid, Carry, FixedIndex, Outline, TrackIndex, TrackPiece};
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Pose2, Rot2, Time, Twist2, Uid, Vec2};
 
-/// Level of detail of the simulation; each class's sheet says what it leaves out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Level of detail of the simulation, 0 to 2; each class's sheet says what it means there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[repr(u8)]
 pub enum Detail {
-    /// Everything the class models.
+    /// As cheap as can be: bodies are discs, sensors look along one line, nothing is noisy or limited.
+    Coarse = 0,
+    /// What a run usually wants.
     #[default]
-    Full,
-    /// Without noise and limits.
-    Coarse,
+    Normal = 1,
+    /// Exact sensors, whatever they cost.
+    Fine = 2,
+}
+
+impl Detail {
+    /// All levels, by their numbers.
+    pub const ALL: [Detail; 3] = [Detail::Coarse, Detail::Normal, Detail::Fine];
+
+    /// The words used in text, by the levels' numbers.
+    pub const WORDS: &'static [&'static str] = &["coarse", "normal", "fine"];
+
+    /// The word used in text.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Detail::WORDS[self as usize]
+    }
+
+    /// The level of that word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Detail> {
+        Detail::ALL.into_iter().find(|d| d.word() == word)
+    }
 }
 
 /// What kind of thing a ray or a bumper met.
@@ -169,6 +192,12 @@ impl World<'_> {
         let first = self.touches.partition_point(|t| (t.slot as usize) < slot);
         let len = self.touches[first..].partition_point(|t| t.slot as usize == slot);
         &self.touches[first..first + len]
+    }
+
+    /// Pieces of marks on the floor that may reach into a box, each once.
+    #[must_use]
+    pub fn track_pieces(&self, low: Vec2, high: Vec2) -> Vec<TrackPiece<'_>> {
+        self.track_index.pieces(self.tracks, low, high)
     }
 
     /// Share of light that the floor gives back at a point: that of the brightest mark there, or 0.

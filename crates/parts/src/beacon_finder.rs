@@ -35,8 +35,9 @@ fn sheet() -> Sheet {
         .channel(Channel::reading("bearing", 4, Unit::Radian, (-PI, PI), "Bearing of each beacon from the mount's heading, in the order of their codes; 0 in empty slots."))
         .channel(Channel::reading("id", 4, Unit::None, (NOBODY, 65_535.0), "Code of each beacon; -1 in empty slots."))
         .channel(Channel::reading("count", 1, Unit::None, (0.0, 64.0), "Number of beacons reported."))
-        .level("full", "Bearings with noise.")
         .level("coarse", "Bearings without noise.")
+        .level("normal", "Bearings with noise.")
+        .level("fine", "As normal.")
         .marks("a short line towards each beacon it sees, and its code")
         .example("[[type.demo.part]]\nname = \"finder\"\nclass = \"beacon-finder\"\naperture = \"180deg\"\nrange = \"6m\"\nnoise = \"1deg\"")
 }
@@ -119,7 +120,7 @@ impl Sensor for BeaconFinder {
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {
-        let noisy = self.noise > 0.0 && world.detail == Detail::Full;
+        let noisy = self.noise > 0.0 && world.detail != Detail::Coarse;
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
             let draw =

@@ -20,7 +20,7 @@ fn sheet() -> Sheet {
         .param(Param::new("sectors", ParamType::Int { min: 1, max: 64 }, "Number of sectors.").or(Value::Int(4)))
         .channel(Channel::reading("pressed", 4, Unit::None, (0.0, 1.0), "1 for each sector that is touched."))
         .channel(Channel::reading("by", 4, Unit::None, (0.0, 3.0), "What touches it: 0 nothing, 1 wall, 2 robot, 3 obstacle."))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .marks("an arc for each pressed sector")
         .example("[[type.demo.part]]\nname = \"bumper\"\nclass = \"bumper\"\nsectors = 8")
 }

@@ -21,8 +21,9 @@ fn sheet() -> Sheet {
         .param(Param::number("north", Unit::Radian, "Direction that reads as zero, against the world's x axis.").within(-2.0 * PI, 2.0 * PI).or_num(0.0))
         .param(Param::number("noise", Unit::Radian, "Standard deviation of the heading.").within(0.0, 2.0 * PI).or_num(0.0))
         .channel(Channel::reading("heading", 1, Unit::Radian, (-PI, PI), "Heading against north."))
-        .level("full", "The heading with noise.")
         .level("coarse", "The exact heading.")
+        .level("normal", "The heading with noise.")
+        .level("fine", "As normal.")
         .marks("a needle that points north")
         .example("[[type.demo.part]]\nname = \"compass\"\nclass = \"compass\"\nnorth = \"90deg\"\nnoise = \"2deg\"")
 }
@@ -49,7 +50,7 @@ impl Sensor for Compass {
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {
-        let noisy = self.noise > 0.0 && world.detail == Detail::Full;
+        let noisy = self.noise > 0.0 && world.detail != Detail::Coarse;
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
             let mut heading = world.bodies.pose[slot].heading - self.north;

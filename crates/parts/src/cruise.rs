@@ -17,7 +17,7 @@ fn sheet() -> Sheet {
         .param(drive_param())
         .param(Param::number("left", Unit::MetrePerSecond, "Speed of the left wheel.").within(-1.0e4, 1.0e4).or_num(0.3))
         .param(Param::number("right", Unit::MetrePerSecond, "Speed of the right wheel.").within(-1.0e4, 1.0e4).or_num(0.3))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[type.demo.controller]\nclass = \"cruise\"\nleft = 0.2\nright = 0.25")
 }
 

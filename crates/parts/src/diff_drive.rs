@@ -1,4 +1,8 @@
 //! Two driven wheels side by side: the exact arc of their speeds, every quantum.
+//!
+//! Wheels that something holds up do not spin on: after a contact they turn as the floor passes under
+//! them, so a robot that stands at a wall starts from rest again and again. That is a stall, and it is
+//! reported.
 
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::math::approach;
@@ -24,14 +28,18 @@ fn sheet() -> Sheet {
         .param(Param::number("acceleration", Unit::MetrePerSecond2, "Greatest change of a wheel's speed per second. Unlimited when left out.").within(0.0, 1.0e6))
         .param(Param::number("grip", Unit::None, "Friction of the wheels on the floor: limits how fast the drive gets its robot back on course after an impact, and sideways sliding. Unlimited when left out.").within(0.0, 100.0))
         .param(Param::number("slip", Unit::None, "Standard deviation of wheel slip, as a share of the wheel's speed, drawn per wheel and quantum.").within(0.0, 1.0).or_num(0.0))
+        .param(Param::number("stall_speed", Unit::MetrePerSecond, "How much slower than a wheel wants to turn the floor must pass under it for a stall.").within(1e-9, 1.0e4).or_num(1e-3))
+        .param(Param::number("stall_time", Unit::Second, "Time of stalling after which the motors cut out, until both wheels are commanded to stand. Never when left out.").within(0.0, 1.0e6))
         .channel(Channel::command("left", 1, Unit::MetrePerSecond, FAST, "Wanted speed of the left wheel."))
         .channel(Channel::command("right", 1, Unit::MetrePerSecond, FAST, "Wanted speed of the right wheel."))
         .channel(Channel::reading("left_speed", 1, Unit::MetrePerSecond, FAST, "Speed of the left wheel."))
         .channel(Channel::reading("right_speed", 1, Unit::MetrePerSecond, FAST, "Speed of the right wheel."))
         .channel(Channel::reading("left_slip", 1, Unit::None, (-1.0, 1.0), "Slip of the left wheel in this quantum."))
         .channel(Channel::reading("right_slip", 1, Unit::None, (-1.0, 1.0), "Slip of the right wheel in this quantum."))
-        .level("full", "Limits of speed, acceleration and grip; slip.")
+        .channel(Channel::reading("stalled", 1, Unit::None, (0.0, 1.0), "1 when a wheel was held up in the quantum before this one, or the motors are cut out."))
         .level("coarse", "Limit of speed only.")
+        .level("normal", "Limits of speed, acceleration and grip; slip.")
+        .level("fine", "As normal.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = \"16cm\"\nacceleration = \"0.5m/s2\"\nslip = \"2%\"")
 }
 
@@ -42,6 +50,8 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         acceleration: p.num_or_none("acceleration").unwrap_or(f64::INFINITY),
         grip: p.num_or_none("grip").unwrap_or(f64::INFINITY),
         slip: p.num("slip"),
+        stall_speed: p.num("stall_speed"),
+        stall_time: p.num_or_none("stall_time").unwrap_or(f64::INFINITY),
     })))
 }
 
@@ -51,11 +61,18 @@ struct DiffDrive {
     acceleration: f64,
     grip: f64,
     slip: f64,
+    stall_speed: f64,
+    stall_time: f64,
 }
 
-/// Places in the private state: the wheels' own speeds, and the motion that was issued for them.
+/// Places in the private state: the wheels' own speeds, the motion that was issued for them and for how
+/// long, the time they stall already, and whether the motors are cut out.
 const WHEEL: usize = 0;
 const ISSUED: usize = 2;
+const LENGTH: usize = 4;
+const STALLING: usize = 5;
+const CUT: usize = 6;
+const STATE: usize = 7;
 
 impl DiffDrive {
     /// How much a wheel's speed may change in one quantum.
@@ -67,16 +84,48 @@ impl DiffDrive {
         let grip = if self.grip.is_finite() { self.grip * view.gravity } else { f64::INFINITY };
         (self.acceleration.min(grip) * view.quantum_s, grip * view.quantum_s)
     }
+
+    /// Speeds of the floor under the wheels for a motion.
+    fn under_wheels(&self, motion: Twist2) -> [f64; 2] {
+        let swing = motion.spin * self.base / 2.0;
+        [motion.forward - swing, motion.forward + swing]
+    }
+
+    /// Whether something held up a wheel in the last quantum: the floor passed slower under it than the
+    /// issued motion has it, or the wrong way. Slip is part of what was issued, so it is no stall.
+    fn stalled(&self, state: &[f64], moved: Twist2) -> bool {
+        let length = state[LENGTH];
+        let issued = self.under_wheels(Twist2::new(state[ISSUED], 0.0, state[ISSUED + 1]));
+        let rolled = self.under_wheels(moved);
+        (0..2).any(|k| {
+            let short = issued[k].signum() * (issued[k] * length - rolled[k]);
+            issued[k] != 0.0 && short > self.stall_speed * length
+        })
+    }
+
+    /// Time the wheels stall already, and whether the motors are cut out.
+    fn protect(&self, state: &[f64], stalled: bool, command: &[f64]) -> (f64, bool) {
+        let stalling = if stalled { state[STALLING] + state[LENGTH] } else { 0.0 };
+        let released = command[0] == 0.0 && command[1] == 0.0;
+        // A few nanoseconds less than the time is the time: quanta are summed.
+        let cut = !released && (state[CUT] != 0.0 || (stalled && stalling >= self.stall_time - 1e-9));
+        (stalling, cut)
+    }
 }
 
 impl Actuator for DiffDrive {
     fn layout(&self) -> Layout {
-        Layout { channels: sheet().channels, state: vec![0.0; 4], base: Some(self.base), ..Layout::default() }
+        Layout {
+            channels: sheet().channels,
+            state: vec![0.0; STATE],
+            base: Some(self.base),
+            ..Layout::default()
+        }
     }
 
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
         let (change, slide_change) = self.most_change(view);
-        let noisy = self.slip > 0.0 && view.detail == Detail::Full;
+        let noisy = self.slip > 0.0 && view.detail != Detail::Coarse;
         for row in 0..rows.segments.len() {
             let slot = rows.first_slot + row;
             let twist = view.bodies.twist[slot];
@@ -84,14 +133,12 @@ impl Actuator for DiffDrive {
             // Undisturbed, the wheels turn as they did; after an impact they turn as the floor
             // passes under them.
             let undisturbed = twist.forward == state[ISSUED] && twist.spin == state[ISSUED + 1];
-            let wheels = if undisturbed {
-                [state[WHEEL], state[WHEEL + 1]]
-            } else {
-                let swing = twist.spin * self.base / 2.0;
-                [twist.forward - swing, twist.forward + swing]
-            };
+            let wheels =
+                if undisturbed { [state[WHEEL], state[WHEEL + 1]] } else { self.under_wheels(twist) };
             let command = rows.commands.row(row);
-            let wanted = |k: usize| command[k].clamp(-self.max_speed, self.max_speed);
+            let stalled = self.stalled(state, view.bodies.moved[slot]);
+            let (stalling, cut) = self.protect(state, stalled, command);
+            let wanted = |k: usize| if cut { 0.0 } else { command[k].clamp(-self.max_speed, self.max_speed) };
             let left = approach(wheels[0], wanted(0), change);
             let right = approach(wheels[1], wanted(1), change);
             let mut slip = [0.0, 0.0];
@@ -105,8 +152,17 @@ impl Actuator for DiffDrive {
                 left: approach(twist.left, 0.0, slide_change),
                 spin: (ground_right - ground_left) / self.base,
             };
-            rows.out.row(row).copy_from_slice(&[left, right, slip[0], slip[1]]);
-            rows.next_state.row(row).copy_from_slice(&[left, right, motion.forward, motion.spin]);
+            let held = f64::from(u8::from(stalled || cut));
+            rows.out.row(row).copy_from_slice(&[left, right, slip[0], slip[1], held]);
+            rows.next_state.row(row).copy_from_slice(&[
+                left,
+                right,
+                motion.forward,
+                motion.spin,
+                view.quantum_s,
+                stalling,
+                f64::from(u8::from(cut)),
+            ]);
             rows.segments[row] = Segment::arc(0.0, view.bodies.pose[slot], view.bodies.rot[slot], motion);
         }
     }

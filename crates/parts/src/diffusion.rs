@@ -22,7 +22,7 @@ fn sheet() -> Sheet {
         .param(Param::number("speed", Unit::MetrePerSecond, "Wheel speed.").within(0.0, 1.0e3).or_num(0.05))
         .param(Param::number("alpha", Unit::Radian, "Something within this angle of straight ahead is still no reason to turn, if it is far.").within(0.0, 3.2).or_num(7.5_f64.to_radians()))
         .param(Param::number("delta", Unit::None, "Mean proximity (0 nothing, 1 touching) above which something is near.").within(0.0, 1.0).or_num(0.1))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"ring\"\nclass = \"range-rays\"\nrays = 24\nstart = 0.1\nrange = 0.1\n\n[type.demo.controller]\nclass = \"diffusion\"")
 }
 

@@ -22,7 +22,7 @@ fn sheet() -> Sheet {
         .param(Param::number("speed", Unit::MetrePerSecond, "Forward speed.").within(0.0, 1.0e3).or_num(0.3))
         .param(Param::number("gain", Unit::None, "Turning speed per radian off.").within(0.0, 1.0e3).or_num(1.0))
         .param(Param::number("clearance", Unit::Metre, "Free distance in front that is needed to go on.").within(0.0, 1.0e3).or_num(0.5))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"ring\"\nclass = \"range-rays\"\nrays = 12\nrange = 2\n\n[type.demo.controller]\nclass = \"expand-swarm\"")
 }
 

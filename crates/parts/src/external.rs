@@ -18,7 +18,7 @@ fn sheet() -> Sheet {
             Param::new("wait", ParamType::Bool, "Whether each step waits until commands for this robot have come.")
                 .or(Value::Bool(false)),
         )
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[type.demo.controller]\nclass = \"external\"")
 }
 

@@ -24,7 +24,7 @@ fn sheet() -> Sheet {
         .param(Param::number("speed", Unit::MetrePerSecond, "Forward speed.").within(0.0, 1.0e3).or_num(0.3))
         .param(Param::number("gain", Unit::None, "Turning speed per radian off.").within(0.0, 1.0e3).or_num(2.0))
         .param(Param::number("turn", Unit::RadianPerSecond, "Greatest turning speed, and that of a search.").within(1e-3, 1.0e3).or_num(1.0))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[beacon]]\nid = 1\nat = [3, 1]\n\n[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"finder\"\nclass = \"beacon-finder\"\n\n[[type.demo.part]]\nname = \"sonar\"\nclass = \"sonar\"\nring = \"10cm\"\n\n[type.demo.controller]\nclass = \"homing\"\nsonar = \"sonar\"")
 }
 

@@ -27,7 +27,7 @@ fn sheet() -> Sheet {
         .channel(Channel::reading("x", 1, Unit::Metre, ANY, "Reckoned position forward of the start."))
         .channel(Channel::reading("y", 1, Unit::Metre, ANY, "Reckoned position left of the start."))
         .channel(Channel::reading("heading", 1, Unit::Radian, (-PI, PI), "Reckoned heading relative to the start."))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"odometer\"\nclass = \"odometer\"\ncounts = 500")
 }
 

@@ -33,8 +33,9 @@ fn sheet() -> Sheet {
         .param(Param::new("period", ParamType::Period, "Time between readings; every quantum when left out."))
         .channel(Channel::reading("range", 1, Unit::Metre, (0.0, f64::MAX), "Distance of each ray."))
         .channel(Channel::reading("hit", 1, Unit::None, (0.0, 3.0), "What each ray met: 0 nothing, 1 wall, 2 robot, 3 obstacle."))
-        .level("full", "Exact distances with noise.")
         .level("coarse", "Exact distances without noise.")
+        .level("normal", "Exact distances with noise.")
+        .level("fine", "As normal.")
         .marks("one line per ray, as long as its reading")
         .example("[[type.demo.part]]\nname = \"scanner\"\nclass = \"range-rays\"\nrays = 180\nspread = \"180deg\"\nrange = \"8m\"\nnoise = \"5mm\"")
 }
@@ -88,7 +89,7 @@ impl Sensor for RangeRays {
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {
-        let noisy = world.detail == Detail::Full && (self.noise > 0.0 || self.noise_share > 0.0);
+        let noisy = world.detail != Detail::Coarse && (self.noise > 0.0 || self.noise_share > 0.0);
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
             let (ranges, hits) = rows.out.row(row).split_at_mut(self.fan.len());

@@ -20,7 +20,7 @@ fn sheet() -> Sheet {
         .param(drive_param())
         .param(Param::number("speed", Unit::MetrePerSecond, "Forward speed on a straight track.").within(0.0, 1.0e3).or_num(0.2))
         .param(Param::number("turn", Unit::RadianPerSecond, "Turning speed when only the outermost sensor sees the track.").within(0.0, 1.0e3).or_num(1.5))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"eyes\"\nclass = \"track-sensor\"\ncount = 4\nspacing = \"3cm\"\n\n[type.demo.controller]\nclass = \"track-follow\"")
 }
 

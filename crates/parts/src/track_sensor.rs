@@ -4,12 +4,16 @@
 //! towards the front (the paper does not say from what it is measured, and its 45° hides the
 //! difference). Its cone of light, of full opening angle β, meets the floor in an ellipse. The ellipse
 //! is divided into `precision` segments that receive the same amount of light, so they are dense where
-//! the floor is near; a segment is covered when its centre lies on a track.
+//! the floor is near; a segment is covered when its centre lies on a track. At the fine level the light
+//! on tracks is measured by area instead ([`flux`]).
 
+mod flux;
+
+use flux::Flux;
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2, math};
+use swarmyard_base::{Diagnostic, Pose2, Ratio, Rot2, Vec2, math};
 use swarmyard_part_api::{
     Built, Channel, Class, Detail, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows,
     Sensor, Sheet, TypeLayout, World,
@@ -37,8 +41,9 @@ fn sheet() -> Sheet {
         .param(Param::new("period", ParamType::Period, "Time between readings; every quantum when left out."))
         .channel(Channel::reading("detected", 1, Unit::None, (0.0, 1.0), "1 for each sensor with more than `coverage` of its segments on a track."))
         .channel(Channel::reading("value", 1, Unit::None, (0.0, 1.0e9), "Reading of each sensor: `max_value` times the covered share, a whole number, with noise."))
-        .level("full", "Every segment, with noise.")
         .level("coarse", "Only the point where the axis meets the floor: all or nothing, without noise.")
+        .level("normal", "Segments of equal light, covered or not by their centres, with noise.")
+        .level("fine", "The share of light that falls on tracks, by area, to better than one in a million; with noise. `precision` does nothing.")
         .marks("two small concentric circles for each sensor that detects a track")
         .example("[[type.demo.part]]\nname = \"track\"\nclass = \"track-sensor\"\nheight = \"8cm\"\ninclination = \"45deg\"\ncone_angle = \"30deg\"\nprecision = 16\ncoverage = 15\nmax_value = 255\nerror_level = 5\ncount = 5\nspacing = \"3cm\"")
 }
@@ -71,6 +76,8 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         patch.centres(p.int("precision") as usize).into_iter().map(|c| rot.apply(c)).collect();
     Ok(Built::Sensor(Box::new(TrackSensor {
         eyes: eyes.map(|e| e.at).collect(),
+        patch,
+        view: rot,
         axis: rot.apply(Vec2::new(patch.axis_foot(), 0.0)),
         ring: patch.height * math::tan(patch.half_angle) / 2.0,
         reach: patch.height * math::tan(patch.inclination + patch.half_angle),
@@ -159,6 +166,9 @@ fn strips_of(precision: usize) -> (usize, usize) {
 }
 
 struct TrackSensor {
+    patch: Patch,
+    /// Where it looks, in the body's frame.
+    view: Rot2,
     /// Points below the sensors, in the body's frame, from left to right.
     eyes: Vec<Vec2>,
     /// From such a point to where the axis meets the floor, and to the centres of the segments.
@@ -179,6 +189,22 @@ impl TrackSensor {
     /// Whether the share of covered segments is a detection: it must exceed the coverage.
     fn detects(&self, share: f64) -> bool {
         100.0 * share > self.coverage
+    }
+
+    /// Share of light on tracks for the sensor above a point of the floor.
+    fn share(&self, world: &World<'_>, body: (Vec2, Rot2), eye: Vec2, flux: &mut Flux) -> f64 {
+        let (at, rot) = body;
+        let lit = |spot: &Vec2| world.reflectivity_at(at + rot.apply(eye + *spot));
+        match world.detail {
+            Detail::Coarse => lit(&self.axis),
+            Detail::Normal => self.centres.iter().map(lit).sum::<f64>() / self.centres.len() as f64,
+            Detail::Fine => {
+                let (foot, far) = (at + rot.apply(eye), Vec2::new(self.reach, self.reach));
+                let pieces = world.track_pieces(foot - far, foot + far);
+                flux.take(pieces.into_iter(), foot, rot.then(self.view));
+                flux.light(&self.patch) / self.patch.whole()
+            }
+        }
     }
 
     /// The reading for a share of covered segments and a noise in −1 to 1.
@@ -206,8 +232,8 @@ impl Sensor for TrackSensor {
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {
-        let full = world.detail == Detail::Full;
-        let noisy = full && self.error_level > 0.0;
+        let noisy = world.detail != Detail::Coarse && self.error_level > 0.0;
+        let mut flux = Flux::default();
         for row in 0..rows.len {
             let slot = rows.first_slot + row;
             let (pose, rot) = (world.bodies.pose[slot], world.bodies.rot[slot]);
@@ -215,12 +241,7 @@ impl Sensor for TrackSensor {
                 Draw::at(world.seed, world.bodies.uid[slot], Purpose::TrackNoise, world.now, self.number);
             let (detected, values) = rows.out.row(row).split_at_mut(self.eyes.len());
             for (k, eye) in self.eyes.iter().enumerate() {
-                let lit = |spot: &Vec2| world.reflectivity_at(pose.at + rot.apply(*eye + *spot));
-                let share = if full {
-                    self.centres.iter().map(lit).sum::<f64>() / self.centres.len() as f64
-                } else {
-                    lit(&self.axis)
-                };
+                let share = self.share(world, (pose.at, rot), *eye, &mut flux);
                 let noise = if noisy { draw.between(k as u32, -1.0, 1.0) } else { 0.0 };
                 detected[k] = f64::from(u8::from(self.detects(share)));
                 values[k] = self.value(share, noise);
@@ -412,6 +433,8 @@ mod tests {
     fn sensor(precision: usize) -> TrackSensor {
         let centres = patch(0.08, 45.0, 15.0).centres(precision);
         TrackSensor {
+            patch: patch(0.08, 45.0, 15.0),
+            view: Rot2::IDENTITY,
             eyes: vec![Vec2::ZERO],
             axis: Vec2::ZERO,
             centres,

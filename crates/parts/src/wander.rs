@@ -21,7 +21,7 @@ fn sheet() -> Sheet {
         .param(Param::number("turn", Unit::RadianPerSecond, "Turning speed when something is in the way.").within(0.0, 1.0e3).or_num(1.0))
         .param(Param::number("clearance", Unit::Metre, "Free distance in front that is needed to go on.").within(0.0, 1.0e3).or_num(0.6))
         .param(Param::number("sway", Unit::RadianPerSecond, "Standard deviation of the random turning speed.").within(0.0, 1.0e3).or_num(0.3))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"scanner\"\nclass = \"range-rays\"\nrays = 9\nspread = \"180deg\"\nrange = 3\n\n[type.demo.controller]\nclass = \"wander\"")
 }
 

@@ -22,6 +22,8 @@ pub enum Value {
     Point(Vec2),
     /// A list of points.
     Points(Vec<Vec2>),
+    /// Rows of numbers, all of the same length.
+    Rows(Vec<Vec<f64>>),
     /// Position and heading.
     Pose(Pose2),
     /// An exact length of time in seconds.
@@ -120,6 +122,7 @@ impl Params {
         texts_or_none, texts, Texts, &[String], |v| -> &[String] { v };
         point_or_none, point, Point, Vec2, |v: &Vec2| *v;
         points_or_none, points, Points, &[Vec2], |v| -> &[Vec2] { v };
+        rows_or_none, rows, Rows, &[Vec<f64>], |v| -> &[Vec<f64>] { v };
         pose_or_none, pose, Pose, Pose2, |v: &Pose2| *v;
         ratio_or_none, ratio, Ratio, Ratio, |v: &Ratio| *v;
     }

@@ -19,7 +19,7 @@ struct Compass;
 fn sheet() -> Sheet {
     Sheet::new("compass", Kind::Sensor, "Heading against north, which is along y.")
         .channel(Channel::reading("north", 1, Unit::Radian, (-3.15, 3.15), "Heading against north."))
-        .level("full", "Exact.")
+        .level("every", "Exact.")
         .example("[[type.demo.part]]\nname = \"compass\"\nclass = \"compass\"")
 }
 

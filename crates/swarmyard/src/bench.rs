@@ -8,7 +8,20 @@ use crate::{Error, Options, Sim};
 use std::fmt::Write as _;
 use swarmyard_base::Pose2;
 use swarmyard_formats::NoFiles;
+use swarmyard_part_api::Detail;
 use swarmyard_scene::Scene;
+
+/// The scenario that is measured at every level of detail, `worlds/levels.toml`.
+const LEVELS: &str = include_str!("../../../worlds/levels.toml");
+
+/// The world that is measured at every level of detail, at one of them.
+///
+/// # Errors
+/// When the system refuses threads, or the scenario is no longer understood.
+pub fn at_level(detail: Detail) -> Result<Sim, Error> {
+    let overrides = vec![("run.detail".to_owned(), detail.word().to_owned())];
+    Sim::from_text_with(LEVELS, &Options { overrides, ..Options::default() })
+}
 
 /// A benchmark world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -290,7 +290,8 @@ fn fixed_things(world: &Node, obstacles: &Node) -> impl Fn() -> Room {
             }
         }
         for obstacle in &obstacles.children {
-            room.add_disc(obstacle.pose.at, reach_of(&obstacle.params));
+            let made = obstacle.proto.as_deref().unwrap_or(obstacle);
+            room.add_disc(obstacle.pose.at, reach_of(&made.params));
         }
         room
     }

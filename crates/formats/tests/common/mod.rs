@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use swarmyard_base::units::Unit;
 use swarmyard_formats::Loader;
+use swarmyard_part_api::structure;
 use swarmyard_part_api::{Channel, Class, Kind, Param, ParamType, Registry, Sheet};
 use swarmyard_scene::Value;
 
@@ -13,14 +14,14 @@ pub(crate) fn registry() -> Registry {
     let drive = Sheet::new("diff-drive", Kind::Actuator, "Two driven wheels. For tests.")
         .param(Param::number("max_speed", Unit::MetrePerSecond, "Top speed.").within(0.0, 100.0).or_num(1.0))
         .channel(Channel::command("wheels", 2, Unit::MetrePerSecond, (-1.0, 1.0), "Wheel speeds."))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nmax_speed = \"80cm/s\"");
     let rays = Sheet::new("rays", Kind::Sensor, "A fan of rays. For tests.")
         .param(Param::new("count", ParamType::Int { min: 1, max: 360 }, "Rays.").or(Value::Int(8)))
         .param(Param::number("range", Unit::Metre, "Reach.").within(0.01, 1000.0).or_num(2.0))
         .param(Param::new("period", ParamType::Period, "Time between readings."))
         .channel(Channel::reading("range", 8, Unit::Metre, (0.0, 2.0), "Distances."))
-        .level("full", "Every ray.")
+        .level("every", "Every ray.")
         .marks("a line per ray");
     let follow = Sheet::new("follow", Kind::Controller, "Follows. For tests.")
         .param(Param::number("gain", Unit::None, "Gain.").or_num(1.0))
@@ -28,6 +29,7 @@ pub(crate) fn registry() -> Registry {
     let drift = Sheet::new("drift", Kind::Actuator, "Keeps a velocity. For tests.")
         .param(Param::new("velocity", pair, "Velocity.").or(Value::Nums(vec![0.0, 0.0])))
         .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed.").or_num(0.0));
+    let drift = structure::keeps_moving(drift);
     for sheet in [drive, rays, follow, drift] {
         registry.add(Class { sheet, build: None });
     }

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 use swarmyard::bench::World;
+use swarmyard::part_api::Detail;
 use swarmyard::record::Recorder;
 use swarmyard::{Options, Sim};
 
@@ -27,14 +28,15 @@ const EXAMPLES: &str = "\
 Examples:
   swarmyard bench swarm12 --robots 10000
   swarmyard bench swarm12 --robots 50 --scenario > swarm12.toml    the same world as a file
-  swarmyard bench --table                                          the standard set, as Markdown";
+  swarmyard bench --table                                          the standard set, as Markdown
+  swarmyard bench --levels                                         what each level of detail costs";
 
 /// Arguments of `bench`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// The world
-    #[arg(required_unless_present = "table", value_parser = PossibleValuesParser::new(World::ALL.map(|w| w.0)))]
+    #[arg(required_unless_present_any = ["table", "levels"], value_parser = PossibleValuesParser::new(World::ALL.map(|w| w.0)))]
     world: Option<String>,
     /// Number of robots
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -54,12 +56,18 @@ pub(crate) struct BenchArgs {
     /// Measure the standard set and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario"])]
     table: bool,
+    /// Measure one world at every level of detail and print a Markdown table
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table"])]
+    levels: bool,
 }
 
 /// Measures one world, or the standard set.
 pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
     if args.table {
         return table(out);
+    }
+    if args.levels {
+        return levels(out);
     }
     let name = args.world.as_deref().unwrap_or_default();
     let Some(world) = World::ALL.iter().find(|w| w.0 == name).map(|w| w.1) else {
@@ -268,6 +276,38 @@ fn table(out: &Out) -> Result<Exit, Failure> {
         rows.extend([one, two]);
     }
     out.answer("bench-table", json!({ "rows": rows }), &text)?;
+    Ok(Exit::Ok)
+}
+
+/// Quanta of the world of levels that are timed, from its start: a minute of simulated time.
+const LEVEL_QUANTA: u64 = 1200;
+
+/// What each level of detail costs: the same world from the same start, best of five.
+fn levels(out: &Out) -> Result<Exit, Failure> {
+    let mut text = String::from(
+        "| level | robots | quanta per processor second | robot-steps per processor second |\n|---|--:|--:|--:|\n",
+    );
+    let mut rows = Vec::new();
+    for detail in Detail::ALL {
+        let (mut best, mut robots, mut hash) = (0.0_f64, 0, 0);
+        for _ in 0..5 {
+            let mut bench = Bench { sim: swarmyard::bench::at_level(detail)?, recorder: None };
+            let (cpu, wall) = (cpu_seconds(), Instant::now());
+            bench.steps(LEVEL_QUANTA)?;
+            let wall_s = wall.elapsed().as_secs_f64();
+            let cpu_s = cpu.and_then(|before| Some(cpu_seconds()? - before)).unwrap_or(wall_s);
+            best = best.max(LEVEL_QUANTA as f64 / cpu_s.max(1e-9));
+            (robots, hash) = (bench.sim.model().robots(), bench.sim.hash());
+        }
+        let (number, word) = (detail as u8, detail.word());
+        let all = best * robots as f64;
+        let _ = writeln!(text, "| {number} `{word}` | {robots} | {} | {} |", grouped(best), grouped(all));
+        rows.push(json!({
+            "level": word, "robots": robots, "quanta": LEVEL_QUANTA, "quanta_per_cpu_s": best,
+            "robot_steps_per_cpu_s": all, "hash": format!("{hash:016x}"),
+        }));
+    }
+    out.answer("bench-levels", json!({ "rows": rows }), &text)?;
     Ok(Exit::Ok)
 }
 

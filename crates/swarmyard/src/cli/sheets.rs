@@ -99,6 +99,7 @@ fn value_json(value: &Value) -> Json {
         Value::Texts(v) => json!(v),
         Value::Point(p) => json!([p.x, p.y]),
         Value::Points(v) => json!(v.iter().map(|p| [p.x, p.y]).collect::<Vec<_>>()),
+        Value::Rows(rows) => json!(rows),
         Value::Pose(p) => json!([p.at.x, p.at.y, p.heading]),
         Value::Ratio(r) => json!(r.value()),
     }

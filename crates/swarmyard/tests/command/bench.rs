@@ -35,3 +35,19 @@ fn what_is_measured_is_printed() {
     assert!(yard.run("bench swarm13").exits(2).err.contains("swarm12"));
     yard.run("bench").exits(2);
 }
+
+#[test]
+fn every_level_of_detail_is_measured_in_the_world_of_levels() {
+    let yard = Yard::new("bench-levels");
+    let value = yard.run("bench --levels --json").exits(0).json("swarmyard-bench-levels/1");
+    let rows = value["rows"].as_array().unwrap();
+    let world = concat!(env!("CARGO_MANIFEST_DIR"), "/../../worlds/levels.toml");
+    for (row, level) in rows.iter().zip(["coarse", "normal", "fine"]) {
+        assert_eq!((row["level"].as_str(), row["robots"].as_u64()), (Some(level), Some(15)));
+        assert!(row["quanta_per_cpu_s"].as_f64().unwrap() > 0.0);
+        let run = format!("run {world} --no-record -q --until tick:1200 --set run.detail={level}");
+        assert_eq!(Some(yard.run(&run).exits(0).out.trim()), row["hash"].as_str(), "{level}");
+    }
+    assert_eq!(rows.len(), 3);
+    assert!(yard.run("bench --levels").exits(0).out.contains("| 0 `coarse` | 15 |"));
+}
