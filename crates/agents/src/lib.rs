@@ -4,14 +4,17 @@
 //! thought. A program that hangs, crashes or answers garbage costs only its own robot.
 
 pub mod compiler;
+mod crew;
 mod header;
 mod module;
+mod native;
 pub mod process;
 mod program;
 pub mod wasm;
 mod workshop;
 
 pub use compiler::CompileError;
+pub use crew::{Crew, Stand};
 pub use header::c_header;
 pub use workshop::{Code, Target, Workshop, is_source};
 
@@ -20,5 +23,6 @@ use swarmyard_part_api::Registry;
 
 /// Registers the controllers of this crate, which find their code in `workshop`.
 pub fn register(registry: &mut Registry, workshop: &Arc<Workshop>) {
+    registry.add(native::class(workshop));
     registry.add(program::class(workshop));
 }

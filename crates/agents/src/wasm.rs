@@ -250,7 +250,12 @@ struct Live {
 
 /// The functions of a running copy, and where a loop stands.
 enum Body {
-    Steps { setup: Option<TypedFunc<(), ()>>, step: TypedFunc<(), ()>, started: bool },
+    Steps {
+        setup: Option<TypedFunc<(), ()>>,
+        step: TypedFunc<(), ()>,
+        stop: Option<TypedFunc<(), ()>>,
+        started: bool,
+    },
     Loop(LoopState),
 }
 
@@ -267,7 +272,8 @@ impl Live {
         let body = match program.style {
             Style::Steps => {
                 let step = function("robot_step").map_err(|e| format!("`robot_step`: {e}"))?;
-                Body::Steps { setup: function("robot_setup").ok(), step, started: false }
+                let (setup, stop) = (function("robot_setup").ok(), function("robot_stop").ok());
+                Body::Steps { setup, step, stop, started: false }
             }
             Style::Loop => {
                 let name = if instance.get_func(&store, "rio_main").is_some() { "rio_main" } else { "main" };
@@ -289,7 +295,7 @@ impl Live {
             return Some(Failure { cause: Cause::Crash, message: "it cannot be metered".into() });
         }
         match &mut self.body {
-            Body::Steps { setup, step, started } => {
+            Body::Steps { setup, step, started, .. } => {
                 let first = if *started { None } else { setup.as_ref() };
                 let store = &mut self.store;
                 let ran = first.map_or(Ok(()), |setup| setup.call(&mut *store, ()));
@@ -303,17 +309,42 @@ impl Live {
                 }
                 failure
             }
-            Body::Loop(state) => run_loop(state, &mut self.store),
+            Body::Loop(state) => run_loop(state, &mut self.store, 1),
+        }
+    }
+
+    /// Lets it say good-bye: `robot_stop`, or a last round in which `rio_wait` answers 0.
+    fn end(&mut self, fuel: u64) {
+        if self.store.set_fuel(fuel).is_err() {
+            return;
+        }
+        match &mut self.body {
+            Body::Steps { stop: Some(stop), started: true, .. } => {
+                // Nobody is left to be told what goes wrong now.
+                let _ = stop.call(&mut self.store, ());
+            }
+            Body::Steps { .. } => {}
+            Body::Loop(state) => {
+                let _ = run_loop(state, &mut self.store, 0);
+            }
         }
     }
 }
 
-/// Lets a program with its own loop go on until it waits.
-fn run_loop(state: &mut LoopState, store: &mut Store<Host>) -> Option<Failure> {
+/// Lets a program with its own loop go on until it waits. `answer` is what the `rio_wait` it stands in
+/// returns. The first `rio_wait` begins the first quantum, so it is passed at once.
+fn run_loop(state: &mut LoopState, store: &mut Store<Host>, answer: i32) -> Option<Failure> {
+    let first = matches!(state, LoopState::Fresh(_));
+    let failure = resume(state, store, answer);
+    let waits = matches!(state, LoopState::Waits(_));
+    if first && waits { resume(state, store, answer) } else { failure }
+}
+
+fn resume(state: &mut LoopState, store: &mut Store<Host>, answer: i32) -> Option<Failure> {
     let now = std::mem::replace(state, LoopState::Ended("it has crashed before".into()));
     let came = match now {
         LoopState::Fresh(main) => main.call_resumable(&mut *store, ()),
-        LoopState::Waits(call) => call.resume(&mut *store, &[Val::I32(1)]),
+        LoopState::Waits(call) => call.resume(&mut *store, &[Val::I32(answer)]),
         LoopState::Hungry(call) => call.resume(&mut *store),
         LoopState::Ended(why) => {
             *state = LoopState::Ended(why.clone());
@@ -397,6 +428,12 @@ impl Mind for WasmMind {
         }
         let said = std::mem::take(&mut host.said);
         Thought { fuel: self.fuel.saturating_sub(left), said, failure }
+    }
+
+    fn stop(&mut self) -> Vec<String> {
+        let Ok(live) = &mut self.live else { return Vec::new() };
+        live.end(self.fuel);
+        std::mem::take(&mut live.store.data_mut().said)
     }
 
     fn image(&self) -> Vec<u8> {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Ratio, Uid};
-use swarmyard_part_api::{Detail, Thought};
+use swarmyard_part_api::{Detail, RegisterFile, Thought};
 
 /// One thing that came from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,15 +34,15 @@ pub enum InputKind {
         robot: Uid,
         /// Number of the controller.
         controller: u32,
-        /// What it poked, in order.
-        pokes: Vec<Poke>,
+        /// What it did to its registers, in order; reads stand here only where they count.
+        accesses: Vec<BusAccess>,
         /// What else came of it.
         thought: Thought,
         /// Processor time it took, as measured.
         think_ns: u64,
     },
     /// Something is written to a robot's registers from outside.
-    Poke(Uid, Poke),
+    Poke(Uid, BusAccess),
     /// A controller of a type goes on with another program.
     Code {
         /// Number of the type.
@@ -54,15 +54,31 @@ pub enum InputKind {
     },
 }
 
-/// One write to a register.
+/// One access to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Poke {
+pub struct BusAccess {
     /// The address.
     pub address: u32,
     /// Bytes: 1, 2 or 4.
     pub bytes: u8,
-    /// The value; its low bytes count.
-    pub value: u32,
+    /// The value that is written, of which the low bytes count; `None` for a read.
+    pub write: Option<u32>,
+}
+
+impl BusAccess {
+    /// Does it; answers what was read.
+    pub fn play(&self, registers: &mut RegisterFile) -> u32 {
+        if ![1, 2, 4].contains(&self.bytes) {
+            return 0;
+        }
+        match self.write {
+            Some(value) => {
+                registers.poke(self.address, u32::from(self.bytes), value);
+                0
+            }
+            None => registers.peek(self.address, u32::from(self.bytes)),
+        }
+    }
 }
 
 /// One journal entry: what came, and at which stop.

@@ -29,8 +29,8 @@ mod wrap;
 pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
-pub use journal::{Input, InputKind, Journal, Poke};
-pub use minds::Minds;
+pub use journal::{BusAccess, Input, InputKind, Journal};
+pub use minds::{Heard, Minds};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,
@@ -42,4 +42,4 @@ pub use snapshot::{SnapshotError, build_id, restore, snapshot};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};
 pub use swarmyard_part_api::{Beacon, Track};
-pub use think::registers_now;
+pub use think::{registers_now, registers_sensed};

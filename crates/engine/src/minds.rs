@@ -7,7 +7,6 @@
 //! The running copies stand beside the state, not in it: they are live sandboxes. Their memories are
 //! taken as bytes for snapshots and the full hash.
 
-use crate::journal::Poke;
 use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::sense::chunks_mut;
@@ -77,6 +76,19 @@ struct Memo {
     quarrels: Vec<(u32, u32)>,
     /// What it said last.
     lines: Vec<String>,
+    /// What a program outside was shown so far: with it, it is run again after a restore.
+    past: Vec<Heard>,
+}
+
+/// What a program outside was shown in one quantum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heard {
+    /// The stop.
+    pub stop: u64,
+    /// Its latched registers.
+    pub image: Vec<u8>,
+    /// What ports answered, in order.
+    pub answers: Vec<u32>,
 }
 
 /// The memories of a crew as bytes.
@@ -128,6 +140,28 @@ impl Minds {
         let member =
             self.crews.get(ty).and_then(|t| t.get(controller)).and_then(|crew| crew.members.get(row));
         member.map_or(&[], |m| &m.memo.lines)
+    }
+
+    /// What a program outside was shown since it started: stops, registers, answers of ports.
+    #[must_use]
+    pub fn past(&self, ty: usize, controller: usize, row: usize) -> &[Heard] {
+        let crew = self.crews.get(ty).and_then(|t| t.get(controller));
+        crew.and_then(|crew| crew.members.get(row)).map_or(&[], |m| &m.memo.past)
+    }
+
+    /// Tells every program that the run is over; answers what they said: (slot, line).
+    pub fn stop(&mut self, model: &Model, state: &State) -> Vec<(usize, String)> {
+        let mut said = Vec::new();
+        for (ty, crews) in model.types.iter().zip(&mut self.crews) {
+            for member in crews.iter_mut().flat_map(|crew| crew.members.iter_mut().enumerate()) {
+                let (row, member) = member;
+                let slot = ty.slots.start + row;
+                if let Some(mind) = member.mind.as_mut().filter(|_| !state.halted[slot]) {
+                    said.extend(mind.stop().into_iter().map(|line| (slot, line)));
+                }
+            }
+        }
+        said
     }
 
     /// Hash of all memories.
@@ -299,6 +333,7 @@ fn ask(
     }
     if own[STATUS] == ANEW {
         member.mind = program.map(Program::start);
+        member.memo.past.clear();
         own[STATUS] = RUNS;
     }
     latch(view.ty, row, &view.readings, &view.committed.parts, &mut member.registers);
@@ -314,7 +349,13 @@ fn ask(
         None => match view.inputs.thoughts.iter().find(|t| t.slot == slot && t.controller == view.controller)
         {
             Some(told) => {
-                play(&told.pokes, &mut member.registers);
+                let image = member.registers.image().to_vec();
+                let answers = told.accesses.iter().filter_map(|access| {
+                    let read = access.play(&mut member.registers);
+                    access.write.is_none().then_some(read)
+                });
+                let answers = answers.collect();
+                member.memo.past.push(Heard { stop: view.state.stops, image, answers });
                 (told.thought.clone(), told.think_ns)
             }
             None => return,
@@ -324,13 +365,6 @@ fn ask(
     own[THOUGHT] = think_ns as f64;
     own[BUSY] = now.0 as f64 + think_ns as f64;
     settle(view, member, own, (robot, row), thought, think_ns, decided);
-}
-
-/// Pokes that came from outside.
-fn play(pokes: &[Poke], registers: &mut RegisterFile) {
-    for poke in pokes.iter().filter(|p| [1, 2, 4].contains(&p.bytes)) {
-        registers.poke(poke.address, u32::from(poke.bytes), poke.value);
-    }
 }
 
 /// Takes what a thought brought: commands, lines, and failures with what follows from them.

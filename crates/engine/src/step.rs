@@ -10,7 +10,7 @@ use crate::act::{Intents, act};
 use crate::carry::carry;
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
-use crate::journal::{InputKind, Journal, Poke};
+use crate::journal::{BusAccess, InputKind, Journal};
 use crate::minds::Minds;
 use crate::model::Model;
 use crate::parallel::Pool;
@@ -155,7 +155,7 @@ pub(crate) struct Admitted {
     pub(crate) halts: Vec<(usize, bool)>,
     pub(crate) skipped: Vec<usize>,
     pub(crate) thoughts: Vec<Told>,
-    pub(crate) pokes: Vec<(usize, Poke)>,
+    pub(crate) pokes: Vec<(usize, BusAccess)>,
     /// (type, controller, code)
     pub(crate) codes: Vec<(usize, usize, u64)>,
     pub(crate) count: u64,
@@ -165,7 +165,7 @@ pub(crate) struct Admitted {
 pub(crate) struct Told {
     pub(crate) slot: usize,
     pub(crate) controller: usize,
-    pub(crate) pokes: Vec<Poke>,
+    pub(crate) accesses: Vec<BusAccess>,
     pub(crate) thought: Thought,
     pub(crate) think_ns: u64,
 }
@@ -215,11 +215,11 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
             InputKind::Detail(detail) => admitted.detail = *detail,
             InputKind::Halt(robot, halt) => admitted.halts.extend(model.slot_of(*robot).map(|s| (s, *halt))),
             InputKind::Skip(robot) => admitted.skipped.extend(model.slot_of(*robot)),
-            InputKind::Thought { robot, controller, pokes, thought, think_ns } => {
+            InputKind::Thought { robot, controller, accesses, thought, think_ns } => {
                 admitted.thoughts.extend(model.slot_of(*robot).map(|slot| Told {
                     slot,
                     controller: *controller as usize,
-                    pokes: pokes.clone(),
+                    accesses: accesses.clone(),
                     thought: thought.clone(),
                     think_ns: *think_ns,
                 }));

@@ -94,9 +94,7 @@ fn poke(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch) 
         let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
         let readings = fresh_readings(state, ty, &state.types[t], next);
         latch(ty, row, &readings, &next.parts, &mut registers);
-        if [1, 2, 4].contains(&poke.bytes) {
-            registers.poke(poke.address, u32::from(poke.bytes), poke.value);
-        }
+        poke.play(&mut registers);
         for (part, place, value) in registers.commands() {
             next.parts[part].commands[row * ty.parts[part].layout.command_width() + place] = value;
         }
@@ -115,6 +113,26 @@ pub fn registers_now(model: &Model, state: &State, slot: usize) -> RegisterFile 
     let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
     let readings: Vec<&[f64]> = parts.iter().map(|p| &p.readings[..]).collect();
     latch(ty, slot - ty.slots.start, &readings, parts, &mut registers);
+    registers
+}
+
+/// A robot's registers as its controllers see them at the stop that waits for them: fresh readings,
+/// commands as they were.
+#[must_use]
+pub fn registers_sensed(model: &Model, state: &State, scratch: &Scratch, slot: usize) -> RegisterFile {
+    let t = model.type_of[slot] as usize;
+    let (ty, committed, next) = (&model.types[t], &state.types[t], &scratch.next[t]);
+    let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
+    let readings = fresh_readings(state, ty, committed, next);
+    let row = slot - ty.slots.start;
+    latch(ty, row, &readings, &committed.parts, &mut registers);
+    registers.bring_ports(|part| {
+        let width = ty.parts[part].layout.state.len();
+        let sensed =
+            matches!(ty.parts[part].kind, PartKind::Sensor(..)) && state.is_due(&ty.parts[part].kind);
+        let columns = if sensed { &next.parts[part] } else { &committed.parts[part] };
+        &columns.state[row * width..(row + 1) * width]
+    });
     registers
 }
 

@@ -182,6 +182,9 @@ pub trait Mind: Send {
     /// Lets it work for one quantum on the latched registers.
     fn think(&mut self, moment: &Moment, registers: &mut RegisterFile) -> Thought;
 
+    /// Tells it that the run is over; answers what it says to that. What it pokes has no effect.
+    fn stop(&mut self) -> Vec<String>;
+
     /// Its whole memory as bytes: an image, or what it takes to make one by running again.
     fn image(&self) -> Vec<u8>;
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use swarmyard_agents::Workshop;
+use swarmyard_agents::{Crew, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Poke, Pool,
-    Scratch, SnapshotError, State, Step, compile, full_hash, restore, snapshot, step, step_hash,
+    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Pool,
+    Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, restore, snapshot, step,
+    step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};
@@ -97,6 +98,8 @@ pub struct Sim {
     warnings: Diagnostics,
     /// Code that came while running, by hash.
     code: BTreeMap<u64, Arc<dyn Program>>,
+    /// Native programs.
+    crew: Crew,
 }
 
 impl Sim {
@@ -165,22 +168,66 @@ impl Sim {
             grouping: options.grouping,
             warnings: Diagnostics::default(),
             code: BTreeMap::new(),
+            crew: Crew::default(),
         })
     }
 
-    /// Takes one step: to the end of the quantum.
+    /// Takes one step: to the end of the quantum. Waits for native programs as long as their patience
+    /// lasts.
     ///
     /// # Errors
-    /// When it waits for the commands of robots; nothing has changed then.
+    /// When it waits for commands that somebody else has to give; nothing has changed then.
     pub fn step(&mut self) -> Result<Frame, Error> {
-        let Sim { model, state, minds, journal, scratch, pool, .. } = self;
-        match step(model, state, minds, journal, scratch, pool) {
-            Step::Done(frame) => Ok(frame),
-            Step::Blocked(robots) => {
-                let path = |uid: &Uid| self.model.path_of(*uid).unwrap_or("?").to_owned();
-                Err(Error::Blocked(robots.iter().map(path).collect()))
+        loop {
+            if let Some(frame) = self.poll_step()? {
+                return Ok(frame);
             }
         }
+    }
+
+    /// Takes one step, or answers `None` when native programs are still at work after a moment: ask
+    /// again, or do something else before.
+    ///
+    /// # Errors
+    /// When it waits for commands that somebody else has to give; nothing has changed then.
+    pub fn poll_step(&mut self) -> Result<Option<Frame>, Error> {
+        loop {
+            let Sim { model, state, minds, journal, scratch, pool, .. } = self;
+            match step(model, state, minds, journal, scratch, pool) {
+                Step::Done(frame) => return Ok(Some(frame)),
+                Step::Blocked(robots) => match self.ask(&robots) {
+                    (true, _) => {}
+                    (false, true) => return Ok(None),
+                    (false, false) => {
+                        let path = |uid: &Uid| self.model.path_of(*uid).unwrap_or("?").to_owned();
+                        return Err(Error::Blocked(robots.iter().map(path).collect()));
+                    }
+                },
+            }
+        }
+    }
+
+    /// Asks the native programs of robots that the loop waits for. Their answers enter the journal;
+    /// tells whether any came, and whether some are still at work.
+    fn ask(&mut self, robots: &[Uid]) -> (bool, bool) {
+        let Sim { model, state, minds, journal, scratch, crew, .. } = self;
+        let tick_us = (state.quantum.length.value() * 1e6).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+        let stand = Stand { model, minds, journal, stop: state.stops, tick_us };
+        let (inputs, at_work) =
+            crew.ask(&stand, robots, |slot| registers_sensed(model, state, scratch, slot));
+        let came = !inputs.is_empty();
+        for input in inputs {
+            self.journal.push(self.state.stops, input);
+        }
+        (came, at_work)
+    }
+
+    /// Ends the programs of controllers: each may say a last word, which is answered with its robot's
+    /// path. The run can go on only after a restore.
+    pub fn finish(&mut self) -> Vec<(String, String)> {
+        let mut said = self.minds.stop(&self.model, &self.state);
+        said.extend(self.crew.stop());
+        said.into_iter().map(|(slot, line)| (self.model.paths[slot].to_string(), line)).collect()
     }
 
     /// Steps until `seconds` of simulated time have passed since the start.
@@ -358,7 +405,7 @@ impl Sim {
         let (slot, mut registers) = self.registers(robot, bytes)?;
         registers.poke(address, bytes, value);
         let bad = registers.bad().first().map(|access| access.why);
-        let poke = Poke { address, bytes: bytes as u8, value };
+        let poke = BusAccess { address, bytes: bytes as u8, write: Some(value) };
         self.journal.push(self.state.stops, InputKind::Poke(self.model.uids[slot], poke));
         Ok(bad)
     }
@@ -493,6 +540,7 @@ impl Sim {
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
         (self.state, self.minds) = restore(&self.model, &self.minds, bytes).map_err(Error::Snapshot)?;
         self.journal.cut_from(self.state.stops);
+        self.crew.forget();
         self.scratch = Scratch::with_grouping(self.grouping);
         Ok(())
     }
@@ -509,7 +557,9 @@ impl Sim {
             InputKind::Poke(uid, poke) if *uid == self.model.uids[slot] => Some(poke),
             _ => None,
         });
-        own.for_each(|poke| registers.poke(poke.address, u32::from(poke.bytes), poke.value));
+        for poke in own {
+            poke.play(&mut registers);
+        }
         registers.refresh();
         Ok((slot, registers))
     }

@@ -52,7 +52,7 @@ fn good(name: &str, sim: &Sim, out: &Out) -> Result<Value, Failure> {
     let (robots, types) = (model.robots(), load::robot_types(sim));
     let walls: BTreeSet<_> =
         model.fixed.edges().iter().map(|e| e.owner).filter(|&o| is_wall(model.path_of(o))).collect();
-    let tier = if load::waiting_robots(sim).is_empty() { 1 } else { 2 };
+    let tier = load::tier(sim);
     let promise = if tier == 1 { "rerun-identical" } else { "replay-identical" };
     if !out.json {
         for d in &sim.warnings().0 {

@@ -5,6 +5,7 @@ use clap::Args;
 use std::path::Path;
 use swarmyard::base::Time;
 use swarmyard::base::units::Unit;
+use swarmyard::engine::ControllerKind;
 use swarmyard::part_api::BodyKind;
 use swarmyard::{Options, Sim};
 
@@ -97,8 +98,15 @@ impl Until {
 /// Paths of the robots whose controllers wait for commands from outside.
 pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
     let model = sim.model();
-    let waiting = model.types.iter().filter(|t| t.controllers.iter().any(|c| c.model.waits()));
+    let waits = |kind: &ControllerKind| matches!(kind, ControllerKind::Columns(c) if c.waits());
+    let waiting = model.types.iter().filter(|t| t.controllers.iter().any(|c| waits(&c.model)));
     waiting.flat_map(|t| t.slots.clone()).map(|slot| model.paths[slot].to_string()).collect()
+}
+
+/// Whether the run is a function of scenario and seed alone (tier 1), or of the journal too (tier 2).
+pub(crate) fn tier(sim: &Sim) -> u8 {
+    let controllers = sim.model().types.iter().flat_map(|t| &t.controllers);
+    if controllers.into_iter().any(|c| c.model.waits()) { 2 } else { 1 }
 }
 
 /// Number of robot types that have robots.

@@ -174,6 +174,9 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     let ending = drive.run(&mut sim, &mut tape, &mut sinks, watch.as_mut());
     let wall = started.elapsed();
     sinks.progress.clear();
+    for (robot, line) in sim.finish() {
+        sinks.speech.last(&robot, &line);
+    }
     // The recording is closed whatever happened.
     let kept = tape.finish(&sim, args.picture.as_deref());
     let ending = ending?;
@@ -207,7 +210,7 @@ impl Drive<'_> {
                 watch.look(sim, &sinks.progress, self.started.elapsed().as_secs_f64());
             }
             let before = sim.now();
-            let frame = sim.step()?;
+            let Some(frame) = sim.poll_step()? else { continue };
             tape.frame(sim, &frame);
             sinks.speech.frame(sim, &frame, &sinks.progress);
             sinks.events.frame(sim, before, &frame)?;

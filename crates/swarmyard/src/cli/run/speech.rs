@@ -18,6 +18,14 @@ impl Speech {
         Speech { left: if wanted { MOST_LINES } else { 0 } }
     }
 
+    /// What a controller says when the run is over.
+    pub(super) fn last(&mut self, robot: &str, line: &str) {
+        if self.left > 0 {
+            self.left -= 1;
+            eprintln!("           {robot}: {line}");
+        }
+    }
+
     /// The lines of one step.
     pub(super) fn frame(&mut self, sim: &Sim, frame: &Frame, progress: &Progress) {
         if self.left == 0 {

@@ -1,0 +1,172 @@
+//! The class `process`: a controller that is a native program, in any language.
+
+use crate::header::c_header;
+use crate::process::{Access, Launch, Limits, Register, Span, Transport};
+use crate::program::{code_of, does_not_compile, policy, rules};
+use crate::workshop::{Code, Target, Workshop, is_source};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use swarmyard_base::Diagnostic;
+use swarmyard_base::units::Unit;
+use swarmyard_part_api::{
+    Built, Class, Kind, Outside, Param, ParamType, RegisterMap, Rules, Sheet, ThinkTime, TypeLayout,
+};
+use swarmyard_scene::{Params, Value};
+
+/// The class, which finds its code in `workshop`.
+#[must_use]
+pub(crate) fn class(workshop: &Arc<Workshop>) -> Class {
+    let workshop = Arc::clone(workshop);
+    Class::new(sheet(), move |p, layout| build(&workshop, p, layout))
+}
+
+const TRANSPORTS: &[&str] = &["shared", "pipes", "lines"];
+
+fn sheet() -> Sheet {
+    Sheet::new("process", Kind::Controller, "A native program, one process per robot: C and C++ are compiled for this machine when the run starts; any other file is a program that is started as it stands (a script needs its `#!` line). It peeks and pokes the robot's registers (sdk/c, sdk/python, sdk/prolog, docs/register-protocol.md). What it decides enters the journal, so a recording replays exactly.")
+        .param(Param::new("source", ParamType::Text, "The source (.c, .cpp) or the program, in the project."))
+        .param(Param::new("code", ParamType::Text, "C text, instead of a file."))
+        .param(Param::new("arguments", ParamType::Texts, "What it is started with.").or(Value::Texts(Vec::new())))
+        .param(Param::new("transport", ParamType::Choice(TRANSPORTS), "How it talks: `shared` memory or `pipes` for C, `lines` of text for anything else. For C `shared` when left out, for the rest `lines`."))
+        .param(Param::number("think", Unit::Second, "How long each decision takes to have effect. When left out, the processor time it took, as measured.").within(0.0, 1.0e6))
+        .param(Param::number("patience", Unit::Second, "How long it may be silent, on the clock; 0 waits for ever.").within(0.0, 1.0e6).or_num(1.0))
+        .param(Param::new("memory", ParamType::Int { min: 0, max: i64::MAX }, "Bytes of memory it may have; 0 is without limit.").or(Value::Int(4 << 30)))
+        .param(Param::new("tasks", ParamType::Int { min: 0, max: 1_000_000 }, "Processes and threads it may have; 0 is without limit.").or(Value::Int(64)))
+        .param(policy("on_silence", "hold", "What follows when it is silent for longer. Under `hold` its last commands stay until it answers again."))
+        .param(policy("on_crash", "halt", "What follows when it ends or breaks the protocol. Under `hold` its last commands stay, for ever."))
+        .param(policy("on_bad_register", "hold", "What follows, besides the report, when it uses an address without a register."))
+        .level("full", "Everything.")
+        .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.register]]\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nsigned = true\nscale = 0.001\n\n[type.demo.controller]\nclass = \"process\"\nthink = 0\ncode = '''\n#include \"rio.h\"\n#include \"registers.h\"\nvoid robot_step(void) { rio_pokes16(DRIVE_LEFT, 100); }\n'''")
+}
+
+/// A native program as a scenario has it.
+pub(crate) struct NativeModel {
+    rules: Rules,
+    /// How long it may be silent; `None` for ever.
+    pub(crate) patience: Option<Duration>,
+    /// What to start; an error where there are no files, as in a replay.
+    pub(crate) start: Result<Start, String>,
+}
+
+/// What to start.
+pub(crate) struct Start {
+    /// A program that was made here, as bytes; else a file.
+    pub(crate) made: Option<Arc<Vec<u8>>>,
+    pub(crate) launch: Launch,
+}
+
+impl Outside for NativeModel {
+    fn rules(&self) -> Rules {
+        self.rules
+    }
+}
+
+fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
+    let code = code_of(p)?;
+    let mut rules = rules(p);
+    if p.num_or_none("think").is_none() {
+        rules.think = ThinkTime::Measured;
+    }
+    let patience = Some(p.num_or_none("patience").unwrap_or(1.0)).filter(|s| *s > 0.0);
+    let model = |start| {
+        let patience = patience.map(Duration::from_secs_f64);
+        Ok(Built::Outside(Box::new(NativeModel { rules, patience, start })))
+    };
+    let (Code::File(name), Some(folder)) = (code, workshop.folder()) else {
+        // A text is made anywhere; a file not where there are none: then the journal must do.
+        return match code {
+            Code::Text(_) => model(Ok(made(workshop, p, code, layout)?)),
+            Code::File(name) => model(Err(format!("there are no files here to start `{name}` from"))),
+        };
+    };
+    if is_source(name) {
+        return model(Ok(made(workshop, p, code, layout)?));
+    }
+    let path = workshop.path(name).map_err(|e| does_not_compile(p, code, &e))?;
+    let about = std::fs::metadata(&path).map_err(|e| {
+        Diagnostic::error("no-file", format!("cannot start `{name}`: {e}")).at(p.span("source"))
+    })?;
+    if !is_executable(&about) {
+        let d = Diagnostic::error("not-a-program", format!("`{name}` is not a program that can be started"));
+        return Err(d.at(p.span("source")).help(format!(
+            "make it one with `chmod +x {name}`; a script also needs a first line such as `#!/usr/bin/env python3`"
+        )));
+    }
+    let program = std::path::absolute(&path).unwrap_or(path);
+    let cwd = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    model(Ok(Start { made: None, launch: launch(p, layout.registers, program, cwd, Transport::Lines) }))
+}
+
+#[cfg(unix)]
+fn is_executable(about: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    about.is_file() && about.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(about: &std::fs::Metadata) -> bool {
+    about.is_file()
+}
+
+/// A program made from C.
+fn made(
+    workshop: &Workshop,
+    p: &Params,
+    code: Code<'_>,
+    layout: &TypeLayout<'_>,
+) -> Result<Start, Diagnostic> {
+    let header = c_header(layout.name, layout.registers);
+    let bytes = workshop.make(code, Target::Native, &header).map_err(|e| does_not_compile(p, code, &e))?;
+    let cwd = workshop.folder().map_or_else(std::env::temp_dir, PathBuf::from);
+    let cwd = std::path::absolute(&cwd).unwrap_or(cwd);
+    let launch = launch(p, layout.registers, PathBuf::new(), cwd, Transport::Shared);
+    Ok(Start { made: Some(bytes), launch })
+}
+
+fn launch(p: &Params, map: &RegisterMap, program: PathBuf, cwd: PathBuf, usual: Transport) -> Launch {
+    let limit = |name: &str| p.int_or_none(name).filter(|n| *n > 0).map(|n| n as u64);
+    Launch {
+        program,
+        args: p.texts_or_none("arguments").unwrap_or(&[]).to_vec(),
+        cwd,
+        env: Vec::new(),
+        spans: map.all().iter().map(span).collect(),
+        registers: map.all().iter().map(named).collect(),
+        image_len: map.image_len(),
+        transport: match p.text_or_none("transport") {
+            Some("shared") => Transport::Shared,
+            Some("pipes") => Transport::Pipes,
+            Some("lines") => Transport::Lines,
+            _ => usual,
+        },
+        limits: Limits {
+            memory_bytes: limit("memory"),
+            tasks: limit("tasks").and_then(|n| u32::try_from(n).ok()),
+            ..Limits::default()
+        },
+        tick_us: 0,
+    }
+}
+
+fn span(r: &swarmyard_part_api::Register) -> Span {
+    let access = match (r.is_port(), r.is_command()) {
+        (true, _) => Access::Port,
+        (_, true) => Access::Write,
+        _ => Access::Read,
+    };
+    Span { address: r.at, bytes: r.bytes * r.count, offset: r.image as u32, access }
+}
+
+fn named(r: &swarmyard_part_api::Register) -> Register {
+    Register {
+        name: r.name.replace(char::is_whitespace, "_"),
+        at: r.at,
+        bytes: r.bytes,
+        count: r.count,
+        signed: r.signed,
+        scale: r.scale,
+        offset: r.offset,
+        unit: r.unit.to_owned(),
+    }
+}
