@@ -19,7 +19,19 @@ pub use header::c_header;
 pub use workshop::{Code, Target, Workshop, is_source};
 
 use std::sync::Arc;
-use swarmyard_part_api::Registry;
+use swarmyard_part_api::{Built, Class, Controller, Registry, ThinkRows, ThinkView};
+
+/// Registers the same classes without code: their controllers do nothing. For whoever wants to know about
+/// a scenario whose programs are not written yet.
+pub fn register_idle(registry: &mut Registry) {
+    struct Idle;
+    impl Controller for Idle {
+        fn think(&self, _: &ThinkView, _: &mut ThinkRows<'_>) {}
+    }
+    for sheet in [native::sheet(), program::sheet()] {
+        registry.add(Class::new(sheet, |_, _| Ok(Built::Controller(Box::new(Idle)))));
+    }
+}
 
 /// Registers the controllers of this crate, which find their code in `workshop`.
 pub fn register(registry: &mut Registry, workshop: &Arc<Workshop>) {

@@ -23,7 +23,7 @@ pub(crate) fn class(workshop: &Arc<Workshop>) -> Class {
 
 const TRANSPORTS: &[&str] = &["shared", "pipes", "lines"];
 
-fn sheet() -> Sheet {
+pub(crate) fn sheet() -> Sheet {
     Sheet::new("process", Kind::Controller, "A native program, one process per robot: C and C++ are compiled for this machine when the run starts; any other file is a program that is started as it stands (a script needs its `#!` line). It peeks and pokes the robot's registers (sdk/c, sdk/python, sdk/prolog, docs/register-protocol.md). What it decides enters the journal, so a recording replays exactly.")
         .param(Param::new("source", ParamType::Text, "The source (.c, .cpp) or the program, in the project."))
         .param(Param::new("code", ParamType::Text, "C text, instead of a file."))

@@ -16,9 +16,9 @@ pub(crate) fn class(workshop: &Arc<Workshop>) -> Class {
     Class::new(sheet(), move |p, layout| build(&workshop, p, layout))
 }
 
-fn sheet() -> Sheet {
+pub(crate) fn sheet() -> Sheet {
     let sheet = Sheet::new("program", Kind::Controller, "A program in a sandbox, one running copy per robot: C and C++ are compiled to WebAssembly when the run starts, a .wasm file is taken as it is. It peeks and pokes the robot's registers (sdk/c/rio.h). Metered by fuel, so runs repeat exactly.")
-        .param(Param::new("source", ParamType::Text, "The source (.c, .cpp) or module (.wasm), in the scenario's folder or below."))
+        .param(Param::new("source", ParamType::Text, "The source (.c, .cpp) or module (.wasm), in the project: the scenario's folder, or the one above it with a file `swarmyard.project`."))
         .param(Param::new("code", ParamType::Text, "C text, instead of a file."))
         .param(Param::new("fuel", ParamType::Int { min: 0, max: 1_000_000_000_000 }, "Fuel per quantum, about one unit per instruction; 0 is without limit.").or(Value::Int(1_000_000)))
         .param(Param::new("memory", ParamType::Int { min: 0, max: 4_294_967_296 }, "Bytes of memory it may have; 0 is without limit.").or(Value::Int(1_048_576)));

@@ -166,6 +166,7 @@ impl Compiler<'_> {
             let surface = self.surface(&p, &path);
             let corners: Vec<Vec2> = polygon_of(&p).iter().map(|c| node.pose.point(*c)).collect();
             fixed.chain(&path, &corners, true, (BodyKind::Obstacle, heights_of(&p), surface));
+            fixed.places.push((Uid::of_path(&path), node.pose.at));
         }
     }
 
@@ -290,7 +291,11 @@ impl Compiler<'_> {
             |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
         let (registers, parted): (Vec<&Node>, Vec<&Node>) =
             node.children.iter().partition(|n| &*n.class == "register");
-        let (last, first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
+        let (last, mut first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
+        // An odometer needs its drive, wherever that stands in the file.
+        let is_sensor = |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Sensor);
+        first.sort_by_key(is_sensor);
+        let errors = self.problems.0.len();
         let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
         let (mut parts, mut controllers, mut ports) = (Vec::new(), Vec::new(), Vec::new());
         let none = RegisterMap::default();
@@ -314,6 +319,8 @@ impl Compiler<'_> {
             parts.push(PartModel { name: child.name.clone(), class, layout, kind, has_ports });
         }
         let registers = self.registers(&registers, &layouts, &ports, path);
+        // What is wrong with parts would show in controllers once more, in other words.
+        let last = if self.problems.0.len() > errors { Vec::new() } else { last };
         for child in last {
             let known = TypeLayout { outline, parts: &layouts, registers: &registers, name: &node.name };
             let Some((class, built)) = self.build(child, &known, path) else { continue };
@@ -422,6 +429,7 @@ impl Compiler<'_> {
 
     fn empty_model(&mut self, run: RunSettings, mut fixed: Fixed) -> Model {
         fixed.paths.sort();
+        fixed.places.sort_by_key(|p| p.0);
         let world = self.params(self.scene.find("/world"), "world", "/world");
         let record = self.params(self.scene.find("/record"), "record", "/record");
         let bounds = world.point_or_none("min").zip(world.point_or_none("max"));
@@ -442,6 +450,7 @@ impl Compiler<'_> {
             fixed_outlines: fixed.edges.iter().map(|e| Outline::line(e.a, e.b)).collect(),
             fixed: FixedIndex::new(fixed.edges),
             fixed_paths: fixed.paths,
+            fixed_places: fixed.places,
             track_index: TrackIndex::new(&tracks),
             tracks,
             beacons: self.beacons(),
@@ -666,6 +675,7 @@ fn outline_of(p: &Params) -> Result<Outline, String> {
 struct Fixed {
     edges: Vec<FixedEdge>,
     paths: Vec<(Uid, String)>,
+    places: Vec<(Uid, Vec2)>,
 }
 
 impl Fixed {

@@ -195,6 +195,8 @@ pub struct Model {
     pub fixed_outlines: Vec<Outline>,
     /// (uid, path) of each wall and fixed obstacle, sorted by uid.
     pub fixed_paths: Vec<(Uid, String)>,
+    /// Where fixed polygonal obstacles stand, sorted by uid.
+    pub fixed_places: Vec<(Uid, Vec2)>,
     /// Marks on the floor.
     pub tracks: Vec<Track>,
     /// Marks on the floor by place.
@@ -297,6 +299,15 @@ impl Model {
     #[must_use]
     pub fn outline_at(&self, detail: Detail, slot: usize) -> &Outline {
         &self.outlines_at(detail)[self.outline_of[slot] as usize]
+    }
+
+    /// Where a fixed obstacle or a beacon stands, by path.
+    #[must_use]
+    pub fn place_of(&self, path: &str) -> Option<Vec2> {
+        let uid = Uid::of_path(path);
+        let fixed = self.fixed_places.binary_search_by_key(&uid, |p| p.0).ok();
+        let beacon = || self.beacons.iter().find(|b| b.uid == uid).map(|b| b.pose.at);
+        fixed.map(|k| self.fixed_places[k].1).or_else(beacon)
     }
 
     /// The path of anything with a uid: a body, a wall, a fixed obstacle or a beacon.

@@ -2,7 +2,7 @@
 
 use crate::model::{Model, TypeModel};
 use crate::state::State;
-use swarmyard_base::{Diagnostic, Span};
+use swarmyard_base::{Diagnostic, Span, Vec2};
 use swarmyard_part_api::BodyKind;
 use swarmyard_scene::expr::{Binary, Expr, Function, Over, Root, Thing, Variable};
 
@@ -62,6 +62,8 @@ pub(crate) enum Rule {
 pub(crate) enum Body {
     Slot(usize),
     Own,
+    /// Something that never moves.
+    Place(Vec2),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,8 +116,11 @@ fn body<'t>(model: &Model, thing: &'t Thing, span: Option<Span>) -> Result<(Body
     {
         return Ok((Body::Slot(slot), part));
     }
+    if let Some(at) = model.place_of(&thing.path) {
+        return Ok((Body::Place(at), ""));
+    }
     let near = model.paths.iter().take(10_000).map(|p| &**p);
-    Err(Diagnostic::error("unknown-path", format!("there is nothing that moves at `{}`", thing.path))
+    Err(Diagnostic::error("unknown-path", format!("there is nothing at `{}`", thing.path))
         .at(span)
         .suggest(&thing.path, near))
 }
@@ -134,11 +139,16 @@ fn read(
                 .at(span)
                 .suggest(name, FIELDS.iter().map(|f| f.0))
         })?;
+        if matches!(body, Body::Place(_)) && !matches!(field.1, Field::X | Field::Y) {
+            let what = format!("`{}` never moves: it has only `x` and `y`", of.path);
+            return Err(Diagnostic::error("unknown-field", what).at(span));
+        }
         return Ok(Rule::Field(body, field.1));
     }
     let wanted = |t: usize, ty: &TypeModel| match body {
         Body::Slot(slot) => model.type_of[slot] as usize == t,
         Body::Own => ty.kind == BodyKind::Robot,
+        Body::Place(_) => false,
     };
     let mut places = Vec::new();
     for (t, ty) in model.types.iter().enumerate() {
@@ -213,6 +223,14 @@ impl Eye<'_> {
         match body {
             Body::Slot(slot) => Some(slot),
             Body::Own => self.own,
+            Body::Place(_) => None,
+        }
+    }
+
+    fn at(&self, body: Body) -> Option<Vec2> {
+        match body {
+            Body::Place(at) => Some(at),
+            _ => self.slot(body).map(|slot| self.state.pose[slot].at),
         }
     }
 
@@ -220,12 +238,14 @@ impl Eye<'_> {
         match rule {
             Rule::Number(x) => *x,
             Rule::Variable(v) => self.variable(*v),
+            Rule::Field(Body::Place(at), Field::X) => at.x,
+            Rule::Field(Body::Place(at), Field::Y) => at.y,
             Rule::Field(body, field) => self.slot(*body).map_or(f64::NAN, |slot| self.field(slot, *field)),
             Rule::Channel(body, places) => {
                 self.slot(*body).map_or(f64::NAN, |slot| self.channel(slot, places))
             }
-            Rule::Distance(a, b) => match (self.slot(*a), self.slot(*b)) {
-                (Some(a), Some(b)) => (self.state.pose[a].at - self.state.pose[b].at).norm(),
+            Rule::Distance(a, b) => match (self.at(*a), self.at(*b)) {
+                (Some(a), Some(b)) => (a - b).norm(),
                 _ => f64::NAN,
             },
             Rule::Not(e) => truth(self.value(e) == 0.0),

@@ -116,6 +116,20 @@ impl Sim {
         Sim::read(&name, &text, &Folder(folder), &registry_with(&workshop), options)
     }
 
+    /// Loads a scenario file without the code of its controllers, which do nothing: to look at a world
+    /// whose programs are not written yet.
+    ///
+    /// # Errors
+    /// All problems of the scenario at once, or why the file cannot be read.
+    pub fn load_idle(path: impl AsRef<Path>) -> Result<Sim, Error> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
+        let mut registry = swarmyard_parts::standard_registry();
+        swarmyard_agents::register_idle(&mut registry);
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Sim::read(&path.display().to_string(), &text, &Folder(folder), &registry, &Options::default())
+    }
+
     /// Loads a scenario from text, without includes.
     ///
     /// # Errors

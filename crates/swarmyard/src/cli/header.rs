@@ -1,11 +1,11 @@
 //! `gen header`: the registers of a robot type as a C header.
 
 use super::fail::{Exit, Failure};
-use super::load;
 use super::out::Out;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
+use swarmyard::Sim;
 use swarmyard::base::Diagnostic;
 use swarmyard::engine::TypeModel;
 use swarmyard::part_api::BodyKind;
@@ -37,7 +37,7 @@ struct HeaderArgs {
 /// Writes what was asked for.
 pub(crate) fn generate(args: &GenArgs, out: &Out) -> Result<Exit, Failure> {
     let What::Header(args) = &args.what;
-    let sim = load::scenario(&args.file, &[], 1)?;
+    let sim = Sim::load_idle(&args.file).map_err(|e| Failure::from(e).on(args.file.display().to_string()))?;
     let types: Vec<&TypeModel> = sim.model().types.iter().filter(|t| t.kind == BodyKind::Robot).collect();
     let names = types.iter().map(|t| t.name.as_str());
     let found = match &args.r#type {
