@@ -36,6 +36,8 @@ pub enum Purpose {
     CompassNoise = 22,
     /// Noise of a track sensor.
     TrackNoise = 23,
+    /// A random number generator on board.
+    Dice = 24,
 }
 
 /// One address of chance; each `index` under it is an independent draw.

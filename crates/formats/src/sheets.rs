@@ -27,6 +27,12 @@ pub fn describe(sheet: &Sheet) -> String {
             let _ = writeln!(out, "  {}  {}", channel_title(channel), channel.summary);
         }
     }
+    if !sheet.ports.is_empty() {
+        out.push_str("\nports, for registers only\n");
+    }
+    for (name, summary) in &sheet.ports {
+        let _ = writeln!(out, "  {name}  {summary}");
+    }
     if !sheet.levels.is_empty() {
         out.push_str("\nlevels of detail\n");
     }
@@ -114,6 +120,12 @@ fn manual_class(out: &mut String, sheet: &Sheet) {
             channel_range(c),
             c.summary.replace('|', "\\|")
         );
+    }
+    if !sheet.ports.is_empty() {
+        out.push_str("\nPorts, for registers only:\n\n");
+    }
+    for (name, summary) in &sheet.ports {
+        let _ = writeln!(out, "- `{name}`: {summary}");
     }
     if !sheet.levels.is_empty() {
         out.push_str("\nLevels of detail:\n\n");

@@ -278,6 +278,8 @@ pub struct Sheet {
     pub params: Vec<Param>,
     /// Its channels with their usual length; an instance may have more or fewer numbers in one.
     pub channels: Vec<Channel>,
+    /// Its ports, with what they do.
+    pub ports: Vec<(&'static str, &'static str)>,
     /// Its levels of detail; at least one for parts.
     pub levels: Vec<Level>,
     /// What it draws on a display, in words.
@@ -296,6 +298,7 @@ impl Sheet {
             summary,
             params: Vec::new(),
             channels: Vec::new(),
+            ports: Vec::new(),
             levels: Vec::new(),
             marks: "",
             example: "",
@@ -313,6 +316,13 @@ impl Sheet {
     #[must_use]
     pub fn channel(mut self, channel: Channel) -> Sheet {
         self.channels.push(channel);
+        self
+    }
+
+    /// Adds a port.
+    #[must_use]
+    pub fn port(mut self, name: &'static str, summary: &'static str) -> Sheet {
+        self.ports.push((name, summary));
         self
     }
 

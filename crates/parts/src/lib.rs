@@ -7,6 +7,7 @@ mod beacon_finder;
 mod bumper;
 mod compass;
 mod cruise;
+mod dice;
 mod diff_drive;
 mod diffusion;
 mod drift;
@@ -32,6 +33,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(bumper::class());
     registry.add(compass::class());
     registry.add(cruise::class());
+    registry.add(dice::class());
     registry.add(diff_drive::class());
     registry.add(diffusion::class());
     registry.add(drift::class());

@@ -1,11 +1,12 @@
 //! Wheel encoders, and the dead reckoning they allow.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Pose2, Twist2, math};
 use swarmyard_part_api::{
-    Built, Channel, Class, Kind, Layout, Param, ParamType, Segment, SenseRows, Sensor, Sheet, TypeLayout,
-    World,
+    Built, Channel, Class, Kind, Layout, Param, ParamType, Port, PortChannel, Segment, SenseRows, Sensor,
+    Sheet, TypeLayout, World,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -14,6 +15,8 @@ use swarmyard_scene::{Params, Value};
 pub(crate) fn class() -> Class {
     Class::new(sheet(), build)
 }
+
+const RESET: (&str, &str) = ("reset", "Writing anything sets counts and reckoning back to zero. Reads zero.");
 
 fn sheet() -> Sheet {
     const ANY: (f64, f64) = (f64::MIN, f64::MAX);
@@ -27,6 +30,7 @@ fn sheet() -> Sheet {
         .channel(Channel::reading("x", 1, Unit::Metre, ANY, "Reckoned position forward of the start."))
         .channel(Channel::reading("y", 1, Unit::Metre, ANY, "Reckoned position left of the start."))
         .channel(Channel::reading("heading", 1, Unit::Radian, (-PI, PI), "Reckoned heading relative to the start."))
+        .port(RESET.0, RESET.1)
         .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.part]]\nname = \"odometer\"\nclass = \"odometer\"\ncounts = 500")
 }
@@ -52,6 +56,18 @@ struct Odometer {
     counts_per_m: f64,
 }
 
+struct Reset;
+
+impl Port for Reset {
+    fn read(&self, _: &mut [f64]) -> u32 {
+        0
+    }
+
+    fn write(&self, state: &mut [f64], _: u32) {
+        state.fill(0.0);
+    }
+}
+
 impl Sensor for Odometer {
     fn layout(&self) -> Layout {
         // Private state: metres that each wheel has rolled (counts are made from it, never re-rounded),
@@ -61,6 +77,10 @@ impl Sensor for Odometer {
 
     fn reach(&self) -> f64 {
         0.0
+    }
+
+    fn ports(&self) -> Vec<PortChannel> {
+        vec![PortChannel { name: RESET.0, summary: RESET.1, port: Arc::new(Reset) }]
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {

@@ -335,6 +335,58 @@ void robot_step(void) { rio_pokes16(DRIVE_LEFT, 200); }
 }
 
 #[test]
+fn a_port_answers_every_read_anew_and_takes_a_write_at_once() {
+    let code = r"
+static unsigned last[3];
+void robot_step(void) {
+    unsigned a = rio_peek32(DICE_VALUE), b = rio_peek32(DICE_VALUE), c = rio_peek32(DICE_VALUE);
+    if (a == b || b == c || a == last[0] || c == last[2]) __builtin_trap();
+    last[0] = a; last[1] = b; last[2] = c;
+    drive((int)(a & 255), 300);
+    if (rio_peeks32(ODOMETER_RIGHT) > 900) rio_poke8(ODOMETER_RESET, 1);
+}";
+    let parts = r#"
+[[type.bot.part]]
+name = "dice"
+class = "dice"
+[[type.bot.part]]
+name = "odometer"
+class = "odometer"
+[[type.bot.register]]
+part = "dice"
+channel = "value"
+at = 0x40
+width = 32
+[[type.bot.register]]
+part = "odometer"
+channel = "right"
+at = 0x50
+width = 32
+signed = true
+[[type.bot.register]]
+part = "odometer"
+channel = "reset"
+at = 0x54
+width = 8
+"#;
+    let text = world(code, "") + parts;
+    let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
+    let mut counts = Vec::new();
+    for _ in 0..20 {
+        let frame = sim.step().unwrap();
+        assert_eq!(failures(&frame.events), []);
+        counts.push(sim.channel("/robots/r1/odometer", "right").unwrap()[0]);
+    }
+    // 0.03 m per quantum are 318 counts: past 900 after three, then from zero again.
+    assert_eq!(
+        counts[..6].iter().map(|c| (c / 318.0).round()).collect::<Vec<_>>(),
+        [0.0, 1.0, 2.0, 3.0, 1.0, 2.0]
+    );
+    let speeds: Vec<f64> = (1..=4).map(|k| left(&sim, &format!("r{k}"))).collect();
+    assert!(speeds.windows(2).any(|w| w[0] != w[1]), "each robot throws its own dice: {speeds:?}");
+}
+
+#[test]
 fn reads_are_latched_all_quantum_long() {
     let code = "void robot_step(void) { drive(77, 0); if (rio_peeks16(DRIVE_LEFT) == 77 && rio_ticks() == 0) __builtin_trap(); if (rio_ticks() > 0 && rio_peeks16(DRIVE_LEFT) != 77) __builtin_trap(); }";
     assert_eq!(failures(&events(&mut sim(code, ""), 3)), []);
