@@ -34,20 +34,66 @@ pub enum World {
     Prox24,
     /// Eight-cornered robots with a laser of 180 rays of 8 m that wander (Stage).
     Laser180,
+    /// Discs that turn in circles by a built-in controller: what the loop itself costs.
+    Circles,
+    /// The same by a C program in the sandbox: what a sandboxed controller costs more.
+    Programs,
 }
+
+const CIRCLES: &str = "[type.bot.controller]\nclass = \"cruise\"\nleft = 0.26\nright = 0.34\n";
+
+/// Reads a register, does a little arithmetic, writes two: the least a controller does.
+const PROGRAMS: &str = r#"[[type.bot.register]]
+part = "drive"
+channel = "left_speed"
+at = 0x10
+signed = true
+scale = 0.001
+[[type.bot.register]]
+part = "drive"
+channel = "left"
+at = 0x20
+signed = true
+scale = 0.001
+[[type.bot.register]]
+part = "drive"
+channel = "right"
+at = 0x22
+signed = true
+scale = 0.001
+[type.bot.controller]
+class = "program"
+code = '''
+#include "rio.h"
+#include "registers.h"
+void robot_step(void)
+{
+    int16_t speed = rio_peeks16(DRIVE_LEFT_SPEED);
+    rio_pokes16(DRIVE_LEFT, speed < 260 ? 260 : speed);
+    rio_pokes16(DRIVE_RIGHT, 340);
+}
+'''
+"#;
 
 impl World {
     /// All worlds with their names.
-    pub const ALL: [(&'static str, World); 4] = [
+    pub const ALL: [(&'static str, World); 6] = [
         ("swarm12", World::Swarm12),
         ("swarm12-disc", World::Swarm12Disc),
         ("prox24", World::Prox24),
         ("laser180", World::Laser180),
+        ("circles", World::Circles),
+        ("programs", World::Programs),
     ];
 
     /// Side of a cell in metres.
     fn spacing(self) -> f64 {
-        if self == World::Laser180 { 2.0 } else { 1.0 }
+        match self {
+            World::Laser180 => 2.0,
+            // Far enough apart that nobody meets anybody.
+            World::Circles | World::Programs => 3.0,
+            World::Swarm12 | World::Swarm12Disc | World::Prox24 => 1.0,
+        }
     }
 
     fn body(self) -> &'static str {
@@ -55,24 +101,29 @@ impl World {
             World::Swarm12 => "size = [0.1, 0.1]",
             World::Swarm12Disc => "radius = 0.05641895835477563",
             World::Prox24 => "radius = 0.085",
+            World::Circles | World::Programs => "radius = 0.1",
             World::Laser180 => {
                 "polygon = [[-0.22, -0.11], [-0.14, -0.19], [0.14, -0.19], [0.22, -0.11], [0.22, 0.11], [0.14, 0.19], [-0.14, 0.19], [-0.22, 0.11]]"
             }
         }
     }
 
-    fn parts(self) -> &'static str {
-        match self {
+    fn parts(self) -> String {
+        const RAYS: &str = "[[type.bot.part]]\nname = \"rays\"\nclass = \"range-rays\"\n";
+        let (rays, rest) = match self {
+            World::Circles => ("", CIRCLES),
+            World::Programs => ("", PROGRAMS),
             World::Swarm12 | World::Swarm12Disc => {
-                "rays = 12\nrange = 2\n[type.bot.controller]\nclass = \"expand-swarm\"\n"
+                (RAYS, { "rays = 12\nrange = 2\n[type.bot.controller]\nclass = \"expand-swarm\"\n" })
             }
-            World::Prox24 => {
+            World::Prox24 => (RAYS, {
                 "rays = 24\nstart = 0.085\nrange = 0.1\n[type.bot.controller]\nclass = \"diffusion\"\n"
-            }
-            World::Laser180 => {
+            }),
+            World::Laser180 => (RAYS, {
                 "rays = 180\nspread = \"180deg\"\nrange = 8\n[type.bot.controller]\nclass = \"wander\"\nclearance = 0.5\nsway = 0\n"
-            }
-        }
+            }),
+        };
+        format!("{rays}{rest}")
     }
 
     /// The scenario without its robots, as a person would write it.
@@ -121,8 +172,7 @@ impl World {
         let _ = write!(
             text,
             "[type.bot]\n{}\n\
-             [[type.bot.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = 0.2\nmax_speed = 1\n\
-             [[type.bot.part]]\nname = \"rays\"\nclass = \"range-rays\"\n{}",
+             [[type.bot.part]]\nname = \"drive\"\nclass = \"diff-drive\"\nbase = 0.2\nmax_speed = 1\n{}",
             self.body(),
             self.parts(),
         );
@@ -143,7 +193,7 @@ impl World {
     /// # Errors
     /// When the system refuses threads, or the benchmark's own scenario is no longer understood.
     pub fn load(self, robots: usize, options: &Options) -> Result<Sim, Error> {
-        let registry = swarmyard_parts::standard_registry();
+        let registry = crate::standard_registry();
         let text = self.scenario(robots);
         let mut loaded = swarmyard_formats::read("bench", &text, &options.overrides, &NoFiles, &registry)
             .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;

@@ -7,13 +7,13 @@ use super::again;
 use super::fail::{Exit, Failure};
 use super::out::{Out, bytes, count};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use swarmyard::base::Diagnostic;
 use swarmyard::bench::World;
 use swarmyard::part_api::Detail;
 use swarmyard::record::Recorder;
@@ -35,10 +35,10 @@ Examples:
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// The world
-    #[arg(required_unless_present_any = ["table", "levels"], value_parser = PossibleValuesParser::new(World::ALL.map(|w| w.0)))]
+    /// The world: swarm12, swarm12-disc, prox24, laser180, circles, programs, or a scenario file
+    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers"])]
     world: Option<String>,
-    /// Number of robots
+    /// Number of robots, in a world of that many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     robots: u32,
     /// Steps to time [default: as many as take about one processor second]
@@ -59,6 +59,40 @@ pub(crate) struct BenchArgs {
     /// Measure one world at every level of detail and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table"])]
     levels: bool,
+    /// Measure what a controller in the sandbox costs and print a Markdown table
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels"])]
+    controllers: bool,
+}
+
+/// What is measured.
+enum Subject {
+    World(World),
+    File(PathBuf),
+}
+
+impl Subject {
+    fn named(name: &str) -> Result<Subject, Failure> {
+        if let Some(world) = World::ALL.iter().find(|w| w.0 == name) {
+            return Ok(Subject::World(world.1));
+        }
+        if Path::new(name).extension().is_some_and(|e| e == "toml") {
+            return Ok(Subject::File(name.into()));
+        }
+        let d = Diagnostic::error("unknown-world", format!("there is no benchmark world `{name}`"));
+        let d = d.suggest(name, World::ALL.iter().map(|w| w.0)).help("or name a scenario file");
+        Err(Failure::one(Exit::Usage, d))
+    }
+
+    fn load(&self, args: &BenchArgs) -> Result<Sim, Failure> {
+        let threads = usize::from(args.threads);
+        match self {
+            Subject::World(world) => {
+                let options = Options { threads, ..Options::default() };
+                Ok(world.load(args.robots as usize, &options)?)
+            }
+            Subject::File(path) => super::load::scenario(path, &[], threads),
+        }
+    }
 }
 
 /// Measures one world, or the standard set.
@@ -70,10 +104,14 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
         return levels(out);
     }
     let name = args.world.as_deref().unwrap_or_default();
-    let Some(world) = World::ALL.iter().find(|w| w.0 == name).map(|w| w.1) else {
-        return Err(Failure::new(Exit::Usage, "usage", "name a world"));
-    };
+    if args.controllers {
+        return controllers(out);
+    }
+    let subject = Subject::named(name)?;
     if args.scenario {
+        let Subject::World(world) = subject else {
+            return Err(Failure::new(Exit::Usage, "usage", "a file is a scenario already"));
+        };
         let text = world.placed_scenario(args.robots as usize);
         out.answer(
             "bench-scenario",
@@ -82,13 +120,14 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
         )?;
         return Ok(Exit::Ok);
     }
-    let result = measure(world, args)?;
+    let result = measure(&subject, args)?;
     out.answer("bench", result.json(name, args), &result.text(name, args))?;
     Ok(Exit::Ok)
 }
 
 /// What was measured.
 struct Measured {
+    robots: usize,
     load_s: f64,
     steps: u64,
     total_steps: u64,
@@ -108,9 +147,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn start(world: World, args: &BenchArgs) -> Result<Bench, Failure> {
-        let options = Options { threads: usize::from(args.threads), ..Options::default() };
-        let sim = world.load(args.robots as usize, &options)?;
+    fn start(subject: &Subject, args: &BenchArgs) -> Result<Bench, Failure> {
+        let sim = subject.load(args)?;
         let mut recorder = None;
         if args.record {
             let path = std::env::temp_dir().join(format!("swarmyard-bench-{}.mcap", std::process::id()));
@@ -159,10 +197,10 @@ impl Bench {
     }
 }
 
-fn measure(world: World, args: &BenchArgs) -> Result<Measured, Failure> {
+fn measure(subject: &Subject, args: &BenchArgs) -> Result<Measured, Failure> {
     let before = resident_bytes();
     let started = Instant::now();
-    let mut bench = Bench::start(world, args)?;
+    let mut bench = Bench::start(subject, args)?;
     let load_s = started.elapsed().as_secs_f64();
     bench.steps(WARM_UP)?;
     let grown = before.and_then(|b| Some(resident_bytes()?.saturating_sub(b)));
@@ -175,13 +213,15 @@ fn measure(world: World, args: &BenchArgs) -> Result<Measured, Failure> {
     let wall_s = wall.elapsed().as_secs_f64();
     let cpu_s = cpu.and_then(|before| Some(cpu_seconds()? - before)).unwrap_or(wall_s);
     let (sim, recorded_bytes) = bench.finish();
+    let robots = sim.model().robots();
     Ok(Measured {
+        robots,
         load_s,
         steps,
         total_steps: sim.state().stops,
         cpu_s,
         wall_s,
-        bytes_per_robot: grown.map(|g| g as f64 / f64::from(args.robots)),
+        bytes_per_robot: grown.map(|g| g as f64 / robots.max(1) as f64),
         contacts: sim.state().accounts.contacts,
         hash: sim.hash(),
         recorded_bytes,
@@ -189,21 +229,18 @@ fn measure(world: World, args: &BenchArgs) -> Result<Measured, Failure> {
 }
 
 impl Measured {
-    fn cpu_rate(&self, args: &BenchArgs) -> f64 {
-        f64::from(args.robots) * self.steps as f64 / self.cpu_s.max(1e-9)
+    fn cpu_rate(&self) -> f64 {
+        self.robots as f64 * self.steps as f64 / self.cpu_s.max(1e-9)
     }
 
-    fn wall_rate(&self, args: &BenchArgs) -> f64 {
-        f64::from(args.robots) * self.steps as f64 / self.wall_s.max(1e-9)
+    fn wall_rate(&self) -> f64 {
+        self.robots as f64 * self.steps as f64 / self.wall_s.max(1e-9)
     }
 
     fn text(&self, name: &str, args: &BenchArgs) -> String {
-        let mut text = format!(
-            "{name}, {}, {}\n",
-            count(args.robots as usize, "robot"),
-            count(args.threads.into(), "thread")
-        );
-        let rate = self.cpu_rate(args);
+        let mut text =
+            format!("{name}, {}, {}\n", count(self.robots, "robot"), count(args.threads.into(), "thread"));
+        let rate = self.cpu_rate();
         let _ = writeln!(
             text,
             "  steps timed     {} of {} in all, {:.2} processor seconds",
@@ -215,7 +252,9 @@ impl Measured {
             grouped(rate),
             1e9 / rate
         );
-        let _ = writeln!(text, "  on the clock    {} robot-steps per second", grouped(self.wall_rate(args)));
+        let quanta = self.steps as f64 / self.cpu_s.max(1e-9);
+        let _ = writeln!(text, "  quanta          {} per processor second", grouped(quanta));
+        let _ = writeln!(text, "  on the clock    {} robot-steps per second", grouped(self.wall_rate()));
         let memory =
             self.bytes_per_robot.map_or_else(|| "unknown here".into(), |b| format!("{b:.0} bytes per robot"));
         let _ = writeln!(text, "  memory          {memory}");
@@ -230,10 +269,10 @@ impl Measured {
 
     fn json(&self, name: &str, args: &BenchArgs) -> Value {
         json!({
-            "world": name, "robots": args.robots, "threads": args.threads,
+            "world": name, "robots": self.robots, "threads": args.threads,
             "steps_timed": self.steps, "steps_total": self.total_steps,
             "cpu_s": self.cpu_s, "wall_s": self.wall_s, "load_s": self.load_s,
-            "robot_steps_per_cpu_s": self.cpu_rate(args), "robot_steps_per_s": self.wall_rate(args),
+            "quanta_per_cpu_s": self.steps as f64 / self.cpu_s.max(1e-9), "robot_steps_per_cpu_s": self.cpu_rate(), "robot_steps_per_s": self.wall_rate(),
             "bytes_per_robot": self.bytes_per_robot, "contacts": self.contacts,
             "recorded_bytes": self.recorded_bytes, "hash": format!("{:016x}", self.hash),
         })
@@ -308,6 +347,31 @@ fn levels(out: &Out) -> Result<Exit, Failure> {
         }));
     }
     out.answer("bench-levels", json!({ "rows": rows }), &text)?;
+    Ok(Exit::Ok)
+}
+
+/// What a controller in the sandbox costs: the same drives by a built-in controller and by a program.
+fn controllers(out: &Out) -> Result<Exit, Failure> {
+    let mut text = String::from(
+        "| robots | built-in, ns per robot-step | C program, ns per robot-step | overhead, ns | bytes per robot with a program |\n|--:|--:|--:|--:|--:|\n",
+    );
+    let mut rows = Vec::new();
+    for (robots, steps) in [(40, 20_000), (1_000, 1_000), (10_000, 200)] {
+        let ns = |v: &Value| 1e9 / v["robot_steps_per_cpu_s"].as_f64().unwrap_or(f64::NAN);
+        let built_in = best_of(3, || child("circles", robots, steps, 1))?;
+        let program = best_of(3, || child("programs", robots, steps, 1))?;
+        let (a, b) = (ns(&built_in), ns(&program));
+        let size = program["bytes_per_robot"].as_f64().unwrap_or(f64::NAN);
+        let _ = writeln!(
+            text,
+            "| {} | {a:.0} | {b:.0} | {:.0} | {} |",
+            grouped(f64::from(robots)),
+            b - a,
+            grouped(size)
+        );
+        rows.push(json!({ "robots": robots, "built_in_ns": a, "program_ns": b, "bytes_per_robot": size }));
+    }
+    out.answer("bench-controllers", json!({ "rows": rows }), &text)?;
     Ok(Exit::Ok)
 }
 
