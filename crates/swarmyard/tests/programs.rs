@@ -232,8 +232,10 @@ fn recursion_without_end_and_memory_without_end_are_crashes() {
 
 #[test]
 fn a_loop_that_returns_has_ended() {
-    let mut sim =
-        sim("int main(void) { rio_init(); drive(100, 100); rio_wait(); return 3; }", "on_crash = \"hold\"");
+    let mut sim = sim(
+        "int main(void) { rio_init(); rio_wait(); drive(100, 100); rio_wait(); return 3; }",
+        "on_crash = \"hold\"",
+    );
     let all = events(&mut sim, 5);
     assert_eq!(failures(&all).len(), 4);
     let said = all.iter().find_map(|e| match e {
@@ -404,4 +406,116 @@ fn code_that_does_not_compile_is_a_problem_of_the_scenario_with_its_line() {
     );
     let Err(e) = Sim::from_text(&world("void robot_stp(void) {}", "")) else { panic!("it was taken") };
     assert!(e.to_string().contains("it exports neither `robot_step` nor `main`"), "{e}");
+}
+
+/// A folder with a world whose program is in a file.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str, code: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("swarmyard-test-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        let folder = Folder(path);
+        folder.program(code);
+        let text = world("", "source = \"bot.c\"");
+        let (before, rest) = text.split_once("code = '''").unwrap();
+        let after = rest.split_once("'''").unwrap().1;
+        std::fs::write(folder.0.join("world.toml"), format!("{before}{after}")).unwrap();
+        folder
+    }
+
+    fn program(&self, code: &str) {
+        std::fs::write(
+            self.0.join("bot.c"),
+            format!("#include \"rio.h\"\n#include \"registers.h\"\n{code}\n"),
+        )
+        .unwrap();
+    }
+
+    fn load(&self) -> Sim {
+        Sim::load(self.0.join("world.toml"), &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Counts its steps since setup in the left wheel's speed; the right one is as before.
+fn counting(start: u32) -> String {
+    format!(
+        "static int n; void robot_setup(void) {{ n = {start}; }}
+         void robot_step(void) {{ n++; rio_pokes16(DRIVE_LEFT, (int16_t)n); if (n < 10) rio_pokes16(DRIVE_RIGHT, 50); }}"
+    )
+}
+
+#[test]
+fn new_code_keeps_world_and_registers_and_starts_with_its_setup() {
+    let folder = Folder::new("reload", &counting(0));
+    let mut sim = folder.load();
+    let before = (0..5).map(|_| sim.step().unwrap().hash).last();
+    let pose = sim.pose("/robots/r1").unwrap();
+    folder.program(&counting(100));
+    let code = sim.reload("bot", "controller").unwrap();
+    let mut hashes: Vec<u64> = vec![before.unwrap()];
+    hashes.push(sim.step().unwrap().hash);
+    assert!((left(&sim, "r1") - 0.101).abs() < 1e-12, "set up anew: {}", left(&sim, "r1"));
+    let right = sim.channel("/robots/r1/drive", "right").unwrap()[0];
+    assert!((right - 0.05).abs() < 1e-12, "what the old code wrote stays");
+    assert!((sim.pose("/robots/r1").unwrap().at - pose.at).norm() < 0.02, "the world stays");
+
+    // Code that does not compile changes nothing, and says where.
+    folder.program("void robot_step(void) { nonsense }");
+    let Err(Error::Scenario(_, problems)) = sim.reload("bot", "controller") else { panic!("it was taken") };
+    assert!(
+        problems.0[0].message.starts_with("bot.c:3:25: error: use of undeclared identifier"),
+        "{problems:?}"
+    );
+    hashes.push(sim.step().unwrap().hash);
+    assert!((left(&sim, "r1") - 0.102).abs() < 1e-12);
+
+    // A replay does the same from the journal and the code that was kept, without the source.
+    let bytes: Vec<u8> = sim.code().find(|c| c.0 == code).unwrap().1.to_vec();
+    folder.program(&counting(0));
+    let mut again = folder.load();
+    again.shelve(0, 0, &bytes).unwrap();
+    again.set_journal(sim.journal().clone()).unwrap();
+    let replayed: Vec<u64> = (0..7).map(|_| again.step().unwrap().hash).collect();
+    assert_eq!(replayed[4..], hashes);
+
+    // Without the code the journal is refused.
+    assert!(folder.load().set_journal(sim.journal().clone()).is_err());
+    // A snapshot from after the change brings the new code with it.
+    let snapshot = sim.snapshot();
+    sim.step().unwrap();
+    sim.restore(&snapshot).unwrap();
+    sim.step().unwrap();
+    assert!((left(&sim, "r1") - 0.103).abs() < 1e-12);
+}
+
+#[test]
+fn a_program_says_good_bye() {
+    let code =
+        "void robot_step(void) {} void robot_stop(void) { rio_log_int(\"stopped at\", (int)rio_ticks()); }";
+    let mut one = sim(code, "");
+    one.run_until(0.5).unwrap();
+    let said = one.finish();
+    assert_eq!(said.len(), 4);
+    assert_eq!(said[0], ("/robots/r1".to_owned(), "stopped at 4".to_owned()));
+    let code = "int main(void) { rio_init(); while (rio_wait()) drive(1, 1); rio_log(\"over\"); return 0; }";
+    let mut one = sim(code, "");
+    one.run_until(0.5).unwrap();
+    assert_eq!(one.finish()[3], ("/robots/r4".to_owned(), "over".to_owned()));
+}
+
+#[test]
+fn the_first_wait_of_a_loop_begins_the_first_tick() {
+    let code = "int main(void) { rio_init(); while (rio_wait()) drive((int)rio_ticks() + 1, 0); return 0; }";
+    let mut one = sim(code, "");
+    one.step().unwrap();
+    assert!((left(&one, "r1") - 0.001).abs() < 1e-12);
+    one.step().unwrap();
+    assert!((left(&one, "r1") - 0.002).abs() < 1e-12);
 }

@@ -7,4 +7,5 @@ mod project;
 mod recordings;
 mod run;
 mod signals;
+mod sweep;
 mod yard;
