@@ -102,7 +102,7 @@ fn manual() -> Result<(), String> {
 
 fn fuzz(seconds: &str) -> Result<(), String> {
     let limit = format!("-max_total_time={seconds}");
-    for target in ["scenario", "blocks", "recording"] {
+    for target in ["scenario", "blocks", "recording", "program", "answers"] {
         let args = ["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=65536", "-timeout=10"];
         run("cargo", &args, &[])?;
     }

@@ -21,6 +21,16 @@ pub use workshop::{Code, Target, Workshop, is_source};
 use std::sync::Arc;
 use swarmyard_part_api::{Built, Class, Controller, Registry, ThinkRows, ThinkView};
 
+/// For fuzzing: no bytes may make the sandbox panic, hang or allocate without bound.
+pub fn fuzz_program(data: &[u8]) {
+    wasm::fuzz(data);
+}
+
+/// For fuzzing: nothing a native program answers may make its reader panic or stand still.
+pub fn fuzz_answers(data: &[u8]) {
+    process::fuzz(data);
+}
+
 /// Registers the same classes without code: their controllers do nothing. For whoever wants to know about
 /// a scenario whose programs are not written yet.
 pub fn register_idle(registry: &mut Registry) {

@@ -482,6 +482,34 @@ impl Mind for WasmMind {
     }
 }
 
+/// Runs bytes as a program for two quanta, and brings its memory to a fresh copy.
+pub(crate) fn fuzz(data: &[u8]) {
+    use swarmyard_part_api::{Policy, ThinkTime};
+    let hold = Policy::Hold;
+    let rules = Rules {
+        think: ThinkTime::Fixed(0),
+        on_overrun: hold,
+        on_silence: hold,
+        on_crash: hold,
+        on_bad_register: hold,
+    };
+    let again = Box::new(|| Err(CompileError::System(String::new())));
+    let origin = Arc::new(Origin { name: String::new(), source: None, again });
+    let budget = Budget { fuel: 20_000, memory: 1 << 20 };
+    let Ok(program) = WasmProgram::new(&Arc::new(data.to_vec()), budget, rules, origin) else { return };
+    let mut mind = program.start();
+    let mut registers = RegisterFile::default();
+    for tick in 0..2 {
+        let moment = Moment { robot: swarmyard_base::Uid(1), tick, tick_us: 1000 };
+        let _ = mind.think(&moment, &mut registers);
+        let image = mind.image();
+        let mut other = program.start();
+        assert!(other.restore(&image).is_ok(), "an image fits its own program");
+        assert!(other.image() == image, "a memory comes back whole");
+    }
+    let _ = mind.stop();
+}
+
 /// Bytes compared at once.
 const PIECE: usize = 64;
 

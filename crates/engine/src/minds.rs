@@ -333,7 +333,6 @@ fn ask(
     }
     if own[STATUS] == ANEW {
         member.mind = program.map(Program::start);
-        member.memo.past.clear();
         own[STATUS] = RUNS;
     }
     latch(view.ty, row, &view.readings, &view.committed.parts, &mut member.registers);
@@ -406,7 +405,11 @@ fn settle(
     own[FAILURES] += 1.0;
     match then {
         Policy::Hold if failure.cause == Cause::Crash => own[STATUS] = DEAD,
-        Policy::Restart => own[STATUS] = ANEW,
+        Policy::Restart => {
+            own[STATUS] = ANEW;
+            // A fresh start has no past.
+            member.memo.past.clear();
+        }
         Policy::Hold | Policy::Halt | Policy::End => {}
     }
     let lines = member.memo.lines.clone();

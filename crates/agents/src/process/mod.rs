@@ -29,6 +29,20 @@ pub use child::{Child, PostError, StartError};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Reads bytes as a program's answers, in both encodings, to their end or first mistake.
+pub(crate) fn fuzz(data: &[u8]) {
+    let mut rest = data;
+    while let Ok(Some((_, used))) = records::next(rest) {
+        assert!(used > 0 && used <= rest.len(), "a reader goes on");
+        rest = &rest[used..];
+    }
+    let mut rest = data;
+    while let Ok(Some((_, used))) = lines::next(rest) {
+        assert!(used > 0 && used <= rest.len(), "a reader goes on");
+        rest = &rest[used..];
+    }
+}
+
 /// The version of the register interface, `RIO_API_VERSION` in `rio.h`.
 pub const VERSION: u32 = 1;
 
