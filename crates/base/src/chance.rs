@@ -36,6 +36,8 @@ pub enum Purpose {
     CompassNoise = 22,
     /// Noise of a track sensor.
     TrackNoise = 23,
+    /// Whatever a part modelled outside of this program draws for.
+    PartModel = 60,
 }
 
 /// One address of chance; each `index` under it is an independent draw.

@@ -24,6 +24,10 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
         detail: inputs.detail,
         gravity: model.run.gravity,
         bodies: bodies(model, state, &scratch.rot),
+        fixed: &model.fixed,
+        beacons: &model.beacons,
+        tracks: &model.tracks,
+        track_index: &model.track_index,
     };
     let segments = &mut scratch.intents.segments;
     let nowhere = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);

@@ -1,11 +1,11 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, Bodies, Channel, Detail, Mark, Outline, Outside, PortChannel, Program, RegisterMap, SenseRows,
-    Sheet, ThinkRows, World,
+    ActRows, Beacon, Bodies, Channel, Detail, FixedIndex, Mark, Outline, Outside, PortChannel, Program, RegisterMap, SenseRows,
+    Sheet, ThinkRows, Track, TrackIndex, World,
 };
 use std::sync::Arc;
-use swarmyard_base::{Diagnostic, Time};
+use swarmyard_base::{Diagnostic, Time, Uid};
 use swarmyard_scene::Params;
 
 /// Builds a model from parameters that were checked against the sheet.
@@ -56,6 +56,8 @@ pub struct Layout {
     pub bearings: Option<(f64, f64)>,
     /// For a differential drive: distance between its wheels, in metres.
     pub base: Option<f64>,
+    /// For a part whose model can fail: place in its readings of a number that is not 0 when it did.
+    pub fault: Option<usize>,
 }
 
 impl Layout {
@@ -160,9 +162,19 @@ pub trait Sensor: Send + Sync {
     fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
         Vec::new()
     }
+
+    /// What it was made of besides the scenario, by name: a recording keeps it.
+    fn made_of(&self) -> Vec<(String, Arc<Vec<u8>>)> {
+        Vec::new()
+    }
+
+    /// Why its model failed for a robot, in words; asked when the number at [`Layout::fault`] rises.
+    fn why(&self, _robot: Uid) -> String {
+        String::new()
+    }
 }
 
-/// What an actuator may look at: its own robots and the clock.
+/// What an actuator may look at: its own robots, the clock, and what never moves.
 pub struct ActView<'a> {
     /// Start of the stretch.
     pub now: Time,
@@ -176,6 +188,14 @@ pub struct ActView<'a> {
     pub gravity: f64,
     /// The bodies (an actuator looks only at its own).
     pub bodies: Bodies<'a>,
+    /// Walls and fixed obstacles by place.
+    pub fixed: &'a FixedIndex,
+    /// Beacons, as a sensor sees them.
+    pub beacons: &'a [Beacon],
+    /// Marks on the floor.
+    pub tracks: &'a [Track],
+    /// Marks on the floor by place.
+    pub track_index: &'a TrackIndex,
 }
 
 /// A part that changes the world.
@@ -190,6 +210,16 @@ pub trait Actuator: Send + Sync {
 
     /// Turns the commands of a chunk of robots into motion segments.
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>);
+
+    /// What it was made of besides the scenario, by name: a recording keeps it.
+    fn made_of(&self) -> Vec<(String, Arc<Vec<u8>>)> {
+        Vec::new()
+    }
+
+    /// Why its model failed for a robot, in words; asked when the number at [`Layout::fault`] rises.
+    fn why(&self, _robot: Uid) -> String {
+        String::new()
+    }
 }
 
 /// What a controller may look at besides its readings: the clock, and chance.
