@@ -129,8 +129,8 @@ impl Workshop {
         }
         let path = self.path(name)?;
         readable(&path, name)?;
-        let bytes = std::fs::read(&path)
-            .map_err(|e| CompileError::System(format!("cannot read `{name}`: {e}")))?;
+        let bytes =
+            std::fs::read(&path).map_err(|e| CompileError::System(format!("cannot read `{name}`: {e}")))?;
         let bytes = Arc::new(bytes);
         self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::clone(&bytes));
         Ok(bytes)

@@ -1,8 +1,8 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, Beacon, Bodies, Channel, Detail, FixedIndex, Mark, Outline, Outside, PortChannel, Program, RegisterMap, SenseRows,
-    Sheet, ThinkRows, Track, TrackIndex, World,
+    ActRows, Beacon, Bodies, Channel, Detail, FixedIndex, Mark, Outline, Outside, PortChannel, Program,
+    RegisterMap, SenseRows, Sheet, ThinkRows, Track, TrackIndex, World,
 };
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Time, Uid};

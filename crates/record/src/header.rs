@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use swarmyard_base::hash::NUMERICS_VERSION;
 use swarmyard_base::{Ratio, Time};
-use swarmyard_engine::{ControllerKind, PartKind, Model, build_id};
+use swarmyard_engine::{ControllerKind, Model, PartKind, build_id};
 
 /// The newest format of the file; goes up when an older build could not read a new file.
 pub(crate) const FORMAT: u32 = 1;

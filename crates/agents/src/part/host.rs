@@ -182,12 +182,8 @@ impl Host {
         if self.phase as u8 & phases != 0 {
             return Ok(());
         }
-        let names = [
-            (DESCRIBE, "part_describe"),
-            (SETUP, "part_setup"),
-            (STEP, "part_step"),
-            (MARKS, "part_marks"),
-        ];
+        let names =
+            [(DESCRIBE, "part_describe"), (SETUP, "part_setup"), (STEP, "part_step"), (MARKS, "part_marks")];
         let allowed: Vec<&str> = names.iter().filter(|(p, _)| phases & p != 0).map(|(_, n)| *n).collect();
         Err(no(format!("`{what}` can be called only in {}", allowed.join(" and "))))
     }
@@ -363,7 +359,8 @@ fn describing(linker: &mut Linker<Host>) -> Answer<()> {
     linker.func_wrap("part", "keep", |mut c: Call<'_>, numbers: i32| -> Answer<()> {
         c.data().need(DESCRIBE, "part_keep")?;
         let keep = usize::try_from(numbers).ok().filter(|n| *n <= MOST_NUMBERS);
-        let keep = keep.ok_or_else(|| no(format!("it cannot keep {numbers} numbers: 0 to {MOST_NUMBERS}")))?;
+        let keep =
+            keep.ok_or_else(|| no(format!("it cannot keep {numbers} numbers: 0 to {MOST_NUMBERS}")))?;
         Arc::make_mut(&mut c.data_mut().plan).keep = keep;
         Ok(())
     })?;
@@ -516,22 +513,27 @@ fn stepping(linker: &mut Linker<Host>) -> Answer<()> {
         host.state[k as usize] = finite(value, || format!("kept number {k}"))?;
         Ok(())
     })?;
-    linker.func_wrap("part", "motion", |mut c: Call<'_>, forward: f64, left: f64, spin: f64| -> Answer<()> {
-        let host = c.data_mut();
-        host.need(STEP, "part_motion")?;
-        if !host.facts.drive {
-            return Err(no("a sensor does not move its robot"));
-        }
-        let motion = Twist2::new(forward, left, spin);
-        finite(if motion.is_finite() { 0.0 } else { f64::NAN }, || "the motion".into())?;
-        host.motion = Some(motion);
-        Ok(())
-    })?;
+    linker.func_wrap(
+        "part",
+        "motion",
+        |mut c: Call<'_>, forward: f64, left: f64, spin: f64| -> Answer<()> {
+            let host = c.data_mut();
+            host.need(STEP, "part_motion")?;
+            if !host.facts.drive {
+                return Err(no("a sensor does not move its robot"));
+            }
+            let motion = Twist2::new(forward, left, spin);
+            finite(if motion.is_finite() { 0.0 } else { f64::NAN }, || "the motion".into())?;
+            host.motion = Some(motion);
+            Ok(())
+        },
+    )?;
     linker.func_wrap("part", "uniform", |c: Call<'_>, k: u32| -> Answer<f64> {
         Ok(c.data().draw()?.uniform(k))
     })?;
-    linker
-        .func_wrap("part", "normal", |c: Call<'_>, k: u32| -> Answer<f64> { Ok(c.data().draw()?.normal(k)) })?;
+    linker.func_wrap("part", "normal", |c: Call<'_>, k: u32| -> Answer<f64> {
+        Ok(c.data().draw()?.normal(k))
+    })?;
     linker.func_wrap("part", "chance", |mut c: Call<'_>, purpose: i32| -> Answer<()> {
         c.data().need(STEP, "part_chance")?;
         let known = [

@@ -46,7 +46,11 @@ pub(crate) fn drive_class(workshop: &Arc<Workshop>) -> Class {
 }
 
 fn sensor_sheet() -> Sheet {
-    let sheet = Sheet::new("sensor-model", Kind::Sensor, "A sensor modelled outside of the simulator, in C, C++ or WebAssembly (sdk/c/part.h, docs/new-hardware.md): set-up, a step at the start of each quantum, clean-up. It says itself which channels it has. It runs in a sandbox, metered by fuel, so runs repeat exactly.");
+    let sheet = Sheet::new(
+        "sensor-model",
+        Kind::Sensor,
+        "A sensor modelled outside of the simulator, in C, C++ or WebAssembly (sdk/c/part.h, docs/new-hardware.md): set-up, a step at the start of each quantum, clean-up. It says itself which channels it has. It runs in a sandbox, metered by fuel, so runs repeat exactly.",
+    );
     common(sheet)
         .param(Param::number("reach", Unit::Metre, "How far it sees from the body's centre: what moves or stands within is shown to it. Marks on the floor and beacons are shown wherever they are.").within(0.0, 1.0e6).or_num(0.0))
         .param(Param::new("period", ParamType::Period, "Time between readings; every quantum when left out."))
@@ -55,7 +59,11 @@ fn sensor_sheet() -> Sheet {
 }
 
 fn drive_sheet() -> Sheet {
-    let sheet = Sheet::new("drive-model", Kind::Actuator, "A drive modelled outside of the simulator, in C, C++ or WebAssembly (sdk/c/part.h, docs/new-hardware.md): from commands it makes the motion it wants for the quantum, and finds in the next one what came of it. It runs in a sandbox, metered by fuel, so runs repeat exactly.");
+    let sheet = Sheet::new(
+        "drive-model",
+        Kind::Actuator,
+        "A drive modelled outside of the simulator, in C, C++ or WebAssembly (sdk/c/part.h, docs/new-hardware.md): from commands it makes the motion it wants for the quantum, and finds in the next one what came of it. It runs in a sandbox, metered by fuel, so runs repeat exactly.",
+    );
     common(sheet)
         .example("[[type.demo.part]]\nname = \"hover\"\nclass = \"drive-model\"\ncode = '''\n#include \"part.h\"\nstatic int speed;\nvoid part_describe(void) { speed = part_command(\"speed\", 2, \"m/s\", -1, 1, \"Wanted speed forward and to the left.\"); }\nvoid part_step(void) { part_motion(part_in(speed, 0), part_in(speed, 1), 0); }\n'''")
 }
@@ -82,9 +90,7 @@ fn model(
     layout: &TypeLayout<'_>,
     drive: bool,
 ) -> Result<Model, Diagnostic> {
-    let bad = |why: String| {
-        Diagnostic::error("bad-part-model", why).at(p.span("source").or(p.span("code")))
-    };
+    let bad = |why: String| Diagnostic::error("bad-part-model", why).at(p.span("source").or(p.span("code")));
     let code = code_of(p)?;
     let bytes = workshop.make(code, Target::Sandbox, "").map_err(|e| does_not_compile(p, code, &e))?;
     let mut files = vec![(made_name(code, Target::Sandbox, ""), Arc::clone(&bytes))];
