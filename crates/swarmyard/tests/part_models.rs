@@ -254,6 +254,43 @@ fn models_survive_snapshot_and_restore_at_every_quantum() {
 }
 
 #[test]
+fn a_recording_holds_models_and_configuration() {
+    let text = yard(&(OUTSIDE_DRIVE.to_owned() + &outside_eyes("")), WANDER);
+    let mut first = sim(&text);
+    let header = swarmyard::record::Header::of(first.model(), "test", &[]);
+    let made = header.code.iter().map(|c| (c.name.clone(), c.bytes.clone())).collect();
+    let registry = registry_with(&Arc::new(Workshop::with_made(made)));
+    let mut again = Sim::read("test", &text, &NoFiles, &registry, &Options::default()).unwrap();
+    for _ in 0..20 {
+        assert_eq!(first.step().unwrap(), again.step().unwrap());
+    }
+}
+
+#[test]
+fn models_may_be_cpp_or_modules() {
+    let folder = std::env::temp_dir().join(format!("swarmyard-part-models-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let cpp = "#include \"part.h\"\nstruct Lamp { int channel; double level() const { return 3.0; } };\nstatic Lamp lamp;\n\
+               void part_describe() { lamp.channel = part_reading(\"x\", 1, \"\", 0, 9, \"\"); }\nvoid part_step() { part_out(lamp.channel, 0, lamp.level()); }\n";
+    std::fs::write(folder.join("lamp.cpp"), cpp).unwrap();
+    let workshop = Arc::new(Workshop::in_folder(&folder));
+    let read = |source: &str| {
+        let text = scenario("", &format!("source = \"{source}\""));
+        let (start, end) = (text.find("code = '''").unwrap(), text.rfind("'''").unwrap() + 3);
+        let text = text[..start].to_owned() + &text[end..];
+        let mut sim = Sim::read("test", &text, &NoFiles, &registry_with(&workshop), &Options::default())
+            .unwrap_or_else(|e| panic!("{e}"));
+        sim.step().unwrap();
+        assert_eq!(sim.channel("/robots/r/eye", "x").unwrap(), [3.0]);
+    };
+    read("lamp.cpp");
+    let module = workshop.made().into_iter().find(|(name, _)| name.starts_with("lamp.cpp")).unwrap().1;
+    std::fs::write(folder.join("lamp.wasm"), module.as_slice()).unwrap();
+    read("lamp.wasm");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn nothing_lasts_in_static_variables() {
     let code = "static int count; static int steps; static double last; void part_describe(void) { count = part_reading(\"count\", 2, \"\", 0, 9, \"\"); part_keep(1); } void part_setup(void) { steps = 5; } void part_step(void) { steps++; part_set_state(0, part_state(0) + 1); part_out(count, 0, steps + last); part_out(count, 1, part_state(0)); last = 3; }";
     let mut sim = sensor(code, "");
@@ -419,5 +456,44 @@ fn a_sensor_sees_the_world_around_it() {
         let marks = sim.marks(name);
         let lines = marks.iter().flat_map(|m| &m.1).filter(|m| m.channel == "distance");
         assert_eq!(lines.filter(|m| matches!(m.shape, MarkShape::Line(_))).count(), usize::from(read < 0.8));
+    }
+}
+
+/// Prints what a step costs: cargo test -p swarmyard --release --test part_models -- --ignored --nocapture
+#[test]
+#[ignore = "a measurement, not a fact"]
+fn costs() {
+    let nothing = "\n[[type.bot.part]]\nname = \"nothing\"\nclass = \"sensor-model\"\ncode = '''\n#include \"part.h\"\nvoid part_describe(void) { part_reading(\"x\", 1, \"\", 0, 1, \"\"); }\nvoid part_step(void) {}\n'''\n";
+    let asks = nothing.replace(
+        "part_step(void) {}",
+        "part_step(void) { for (int k = 0; k < 1000; k++) part_out(0, 0, part_sin(k)); }",
+    );
+    let us = |parts: &str| {
+        let text =
+            yard(parts, WANDER).replace("count = 12", "count = 1000").replace("columns = 4", "columns = 40");
+        let text =
+            text.replace("min = [-2, -2]", "min = [-19, -19]").replace("max = [2, 2]", "max = [19, 19]");
+        let mut sim = sim(&text);
+        sim.step().unwrap();
+        let best = (0..5).map(|_| {
+            let begin = std::time::Instant::now();
+            for _ in 0..20 {
+                sim.step().unwrap();
+            }
+            begin.elapsed().as_secs_f64() / 20.0 / 1000.0 * 1e6
+        });
+        best.fold(f64::MAX, f64::min)
+    };
+    let bare = us(OWN_DRIVE);
+    println!("world with own drive: {bare:.2} us per robot and quantum");
+    for (name, parts) in [
+        ("an empty step", OWN_DRIVE.to_owned() + nothing),
+        ("1000 sines and outputs", OWN_DRIVE.to_owned() + &asks),
+        ("own track sensor, 5 x 16", OWN_DRIVE.to_owned() + &own_eyes(5.0)),
+        ("track_sensor.c, 5 x 16", OWN_DRIVE.to_owned() + &outside_eyes("")),
+        ("proximity.c", OWN_DRIVE.to_owned() + PROXIMITY),
+        ("diff_drive.c instead", OUTSIDE_DRIVE.to_owned()),
+    ] {
+        println!("{name}: {:+.2} us", us(&parts) - bare);
     }
 }

@@ -296,52 +296,6 @@ pub(crate) fn imports(engine: &Engine) -> Result<Linker<Host>, wasmi::Error> {
 }
 
 fn describing(linker: &mut Linker<Host>) -> Answer<()> {
-    fn declare(
-        caller: &mut Call<'_>,
-        command: bool,
-        words: (u32, u32, u32),
-        count: i32,
-        range: (f64, f64),
-    ) -> Answer<i32> {
-        caller.data().need(DESCRIBE, "part_reading, part_command")?;
-        let name = text(caller, words.0, MOST_NAME)?;
-        let unit = text(caller, words.1, MOST_NAME)?;
-        let summary = text(caller, words.2, MOST_WORDS)?;
-        let host = caller.data_mut();
-        let plan = Arc::make_mut(&mut host.plan);
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) {
-            return Err(no(format!(
-                "`{name}` cannot be the name of a channel: small letters, digits and `_`"
-            )));
-        }
-        if RESERVED.contains(&name.as_str()) || plan.channels.iter().any(|c| c.name == name) {
-            return Err(no(format!("there is a channel `{name}` already")));
-        }
-        let Some(unit) = Unit::ALL.into_iter().find(|u| u.symbol() == unit) else {
-            let known: Vec<&str> = Unit::ALL.iter().map(|u| u.symbol()).filter(|s| !s.is_empty()).collect();
-            return Err(no(format!(
-                "`{name}`: there is no SI unit `{unit}`; there are {}",
-                known.join(", ")
-            )));
-        };
-        if range.0.is_nan() || range.1.is_nan() || range.0 > range.1 {
-            return Err(no(format!("`{name}`: {} to {} is no range", range.0, range.1)));
-        }
-        let total = plan.width(true) + plan.width(false);
-        let len = usize::try_from(count).unwrap_or(0);
-        if len == 0 || total + len > MOST_NUMBERS || plan.channels.len() >= MOST_CHANNELS {
-            return Err(no(format!(
-                "`{name}` cannot have {count} numbers: a model has at most {MOST_CHANNELS} channels and {MOST_NUMBERS} numbers"
-            )));
-        }
-        if command && !host.facts.drive {
-            return Err(no(format!("`{name}`: a sensor has no commands")));
-        }
-        let first = plan.width(command);
-        plan.channels.push(Planned { name, len, unit, range, summary, command, first });
-        Ok(plan.channels.len() as i32 - 1)
-    }
     linker.func_wrap(
         "part",
         "reading",
@@ -379,6 +333,49 @@ fn describing(linker: &mut Linker<Host>) -> Answer<()> {
         Ok(())
     })?;
     Ok(())
+}
+
+/// Takes a channel into the plan; answers its number.
+fn declare(
+    caller: &mut Call<'_>,
+    command: bool,
+    words: (u32, u32, u32),
+    count: i32,
+    range: (f64, f64),
+) -> Answer<i32> {
+    caller.data().need(DESCRIBE, "part_reading, part_command")?;
+    let name = text(caller, words.0, MOST_NAME)?;
+    let unit = text(caller, words.1, MOST_NAME)?;
+    let summary = text(caller, words.2, MOST_WORDS)?;
+    let host = caller.data_mut();
+    let plan = Arc::make_mut(&mut host.plan);
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) {
+        return Err(no(format!("`{name}` cannot be the name of a channel: small letters, digits and `_`")));
+    }
+    if RESERVED.contains(&name.as_str()) || plan.channels.iter().any(|c| c.name == name) {
+        return Err(no(format!("there is a channel `{name}` already")));
+    }
+    let Some(unit) = Unit::ALL.into_iter().find(|u| u.symbol() == unit) else {
+        let known: Vec<&str> = Unit::ALL.iter().map(|u| u.symbol()).filter(|s| !s.is_empty()).collect();
+        return Err(no(format!("`{name}`: there is no SI unit `{unit}`; there are {}", known.join(", "))));
+    };
+    if range.0.is_nan() || range.1.is_nan() || range.0 > range.1 {
+        return Err(no(format!("`{name}`: {} to {} is no range", range.0, range.1)));
+    }
+    let total = plan.width(true) + plan.width(false);
+    let len = usize::try_from(count).unwrap_or(0);
+    if len == 0 || total + len > MOST_NUMBERS || plan.channels.len() >= MOST_CHANNELS {
+        return Err(no(format!(
+            "`{name}` cannot have {count} numbers: a model has at most {MOST_CHANNELS} channels and {MOST_NUMBERS} numbers"
+        )));
+    }
+    if command && !host.facts.drive {
+        return Err(no(format!("`{name}`: a sensor has no commands")));
+    }
+    let first = plan.width(command);
+    plan.channels.push(Planned { name, len, unit, range, summary, command, first });
+    Ok(plan.channels.len() as i32 - 1)
 }
 
 fn configuring(linker: &mut Linker<Host>) -> Answer<()> {
@@ -638,7 +635,9 @@ fn marking(linker: &mut Linker<Host>) -> Answer<()> {
 }
 
 fn mathematics(linker: &mut Linker<Host>) -> Answer<()> {
-    let of_one: [(&str, fn(f64) -> f64); 8] = [
+    type OfOne = (&'static str, fn(f64) -> f64);
+    type OfTwo = (&'static str, fn(f64, f64) -> f64);
+    let of_one: [OfOne; 8] = [
         ("sin", math::sin),
         ("cos", math::cos),
         ("tan", math::tan),
@@ -651,8 +650,7 @@ fn mathematics(linker: &mut Linker<Host>) -> Answer<()> {
     for (name, f) in of_one {
         linker.func_wrap("part", name, move |_: Call<'_>, x: f64| f(x))?;
     }
-    let of_two: [(&str, fn(f64, f64) -> f64); 3] =
-        [("atan2", math::atan2), ("hypot", math::hypot), ("pow", math::pow)];
+    let of_two: [OfTwo; 3] = [("atan2", math::atan2), ("hypot", math::hypot), ("pow", math::pow)];
     for (name, f) in of_two {
         linker.func_wrap("part", name, move |_: Call<'_>, x: f64, y: f64| f(x, y))?;
     }
