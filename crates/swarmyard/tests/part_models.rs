@@ -292,7 +292,7 @@ fn models_may_be_cpp_or_modules() {
 
 #[test]
 fn nothing_lasts_in_static_variables() {
-    let code = "static int count; static int steps; static double last; void part_describe(void) { count = part_reading(\"count\", 2, \"\", 0, 9, \"\"); part_keep(1); } void part_setup(void) { steps = 5; } void part_step(void) { steps++; part_set_state(0, part_state(0) + 1); part_out(count, 0, steps + last); part_out(count, 1, part_state(0)); last = 3; }";
+    let code = "static int count; static int steps; static double last; void part_describe(void) { count = part_reading(\"count\", 2, \"\", 0, 9, \"\"); part_keep(1); } void part_setup(void) { steps = 5; } void part_step(void) { steps++; part_set_state(0, part_state(0) + 1); part_out(count, 0, steps + last); part_out(count, 1, part_state(0)); last = 3; } void part_cleanup(void) { for (volatile int k = 0;; k++) {} }";
     let mut sim = sensor(code, "");
     for _ in 0..7 {
         sim.step().unwrap();

@@ -234,6 +234,7 @@ struct Row<'a> {
     out: &'a mut [f64],
 }
 
+/// The level as `part.h` numbers it.
 fn detail(detail: Detail) -> i32 {
     i32::from(detail != Detail::Coarse)
 }

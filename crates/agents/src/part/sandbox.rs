@@ -17,7 +17,7 @@ use wasmi::{
     Engine, Global, Instance, Linker, Memory, Module, Store, StoreLimitsBuilder, TrapCode, TypedFunc,
 };
 
-/// Fuel for set-up, description and clean-up: about a second.
+/// Fuel for description and set-up: about a second.
 const SETUP_FUEL: u64 = 200_000_000;
 
 /// What went wrong with a step.
@@ -309,7 +309,7 @@ impl Drop for Sandbox {
             && self.reset(&mut live, &image).is_ok()
         {
             // Whatever it does, nobody is there any more to hear of it.
-            let _ = live.call(Phase::Cleanup, "part_cleanup", SETUP_FUEL);
+            let _ = live.call(Phase::Cleanup, "part_cleanup", self.fuel);
         }
     }
 }
