@@ -1,7 +1,7 @@
 //! C and C++ sources become programs: for the sandbox by clang, for the machine by its own compiler.
 //!
 //! The compiler runs in the scenario's folder, so that its messages and includes are what the author
-//! expects; `rio.h` and the type's `registers.h` stand in a folder of their own that is searched too.
+//! expects; `rio.h`, `part.h` and the type's `registers.h` stand in a folder of their own that is searched too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,13 +10,28 @@ use swarmyard_base::{Diagnostic, Diagnostics};
 
 /// The header every controller includes.
 pub const RIO_H: &str = include_str!("../../../sdk/c/rio.h");
-/// The native back-end of that header.
+/// The header every part model includes.
+pub const PART_H: &str = include_str!("../../../sdk/c/part.h");
+/// The native back-end of `rio.h`.
 const RIO_PROCESS_C: &str = include_str!("../../../sdk/c/rio_process.c");
 
 /// Bytes of stack a sandboxed program has, below its data: what runs over it traps.
 const STACK: &str = "-Wl,-z,stack-size=8192";
 /// One page is enough for most programs; ten thousand robots then need little.
 const ONE_PAGE: &str = "-Wl,--initial-memory=65536";
+/// The functions that are called, as far as a source has them.
+const EXPORTS: [&str; 10] = [
+    "robot_setup",
+    "robot_step",
+    "robot_stop",
+    "rio_main",
+    "part_describe",
+    "part_setup",
+    "part_step",
+    "part_cleanup",
+    "part_marks",
+    "__stack_pointer",
+];
 /// Messages that are kept.
 const MOST_MESSAGES: usize = 50;
 
@@ -107,6 +122,7 @@ pub struct Made {
 pub fn to_wasm(source: &Source<'_>) -> Result<Made, CompileError> {
     let room = Room::new()?;
     room.write("rio.h", RIO_H)?;
+    room.write("part.h", PART_H)?;
     room.write("registers.h", source.registers)?;
     let out = room.0.join("out.wasm");
     let run = |page: Option<&str>| {
@@ -127,7 +143,7 @@ pub fn to_wasm(source: &Source<'_>) -> Result<Made, CompileError> {
             command.arg("-std=c11");
         }
         command.args(["-Wl,--no-entry", "-Wl,--stack-first", STACK]).args(page);
-        for name in ["robot_setup", "robot_step", "robot_stop", "rio_main", "__stack_pointer"] {
+        for name in EXPORTS {
             command.arg(format!("-Wl,--export-if-defined={name}"));
         }
         command.arg("-I").arg(&room.0).arg(source.file).arg("-o").arg(&out);

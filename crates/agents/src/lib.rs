@@ -1,4 +1,5 @@
-//! Where controllers run that are not part of this program: sandboxed WebAssembly, and processes.
+//! Where controllers and part models run that are not part of this program: sandboxed WebAssembly, and
+//! processes.
 //!
 //! In: the latched registers of one robot. Out: what its program poked, what it said, and how long it
 //! thought. A program that hangs, crashes or answers garbage costs only its own robot.
@@ -8,6 +9,7 @@ mod crew;
 mod header;
 mod module;
 mod native;
+mod part;
 pub mod process;
 mod program;
 pub mod wasm;
@@ -43,8 +45,10 @@ pub fn register_idle(registry: &mut Registry) {
     }
 }
 
-/// Registers the controllers of this crate, which find their code in `workshop`.
+/// Registers the controllers and part models of this crate, which find their code in `workshop`.
 pub fn register(registry: &mut Registry, workshop: &Arc<Workshop>) {
     registry.add(native::class(workshop));
     registry.add(program::class(workshop));
+    registry.add(part::sensor_class(workshop));
+    registry.add(part::drive_class(workshop));
 }

@@ -69,11 +69,7 @@ impl WasmProgram {
         origin: Arc<Origin>,
     ) -> Result<WasmProgram, String> {
         let prepared = prepare(bytes)?;
-        let mut config = Config::default();
-        // A small stack to begin with: there may be ten thousand of them.
-        config.consume_fuel(true).set_min_stack_height(1024).set_max_cached_stacks(0);
-        config.set_max_recursion_depth(1000).set_max_stack_height(1 << 20);
-        let engine = Engine::new(&config);
+        let engine = engine();
         let module =
             Module::new(&engine, &prepared.bytes).map_err(|e| format!("this module cannot run here: {e}"))?;
         let linker = imports(&engine).map_err(|e| format!("the sandbox cannot be set up: {e}"))?;
@@ -157,6 +153,15 @@ impl Program for WasmProgram {
             past: Vec::new(),
         })
     }
+}
+
+/// What runs modules here: metered, and with a stack that is bounded.
+pub(crate) fn engine() -> Engine {
+    let mut config = Config::default();
+    // A small stack to begin with: there may be ten thousand of them.
+    config.consume_fuel(true).set_min_stack_height(1024).set_max_cached_stacks(0);
+    config.set_max_recursion_depth(1000).set_max_stack_height(1 << 20);
+    Engine::new(&config)
 }
 
 /// What the sandbox's functions work on.
@@ -549,7 +554,7 @@ fn put(live: &mut Live, size: u64, pieces: &[(u32, Vec<u8>)]) -> Result<(), Stri
     Ok(())
 }
 
-fn bits(value: &Val) -> u64 {
+pub(crate) fn bits(value: &Val) -> u64 {
     match value {
         Val::I32(v) => u64::from(*v as u32),
         Val::I64(v) => *v as u64,
@@ -559,7 +564,7 @@ fn bits(value: &Val) -> u64 {
     }
 }
 
-fn from_bits(like: &Val, bits: u64) -> Val {
+pub(crate) fn from_bits(like: &Val, bits: u64) -> Val {
     match like {
         Val::I32(_) => Val::I32(bits as u32 as i32),
         Val::I64(_) => Val::I64(bits as i64),

@@ -118,6 +118,24 @@ impl Workshop {
         self.folder.as_deref()
     }
 
+    /// The text of a file of the project, as it is or as it was before.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn text(&self, name: &str) -> Result<Arc<Vec<u8>>, CompileError> {
+        let known = self.made.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if let Some(bytes) = known.filter(|_| self.folder.is_none()) {
+            return Ok(bytes);
+        }
+        let path = self.path(name)?;
+        readable(&path, name)?;
+        let bytes =
+            std::fs::read(&path).map_err(|e| CompileError::System(format!("cannot read `{name}`: {e}")))?;
+        let bytes = Arc::new(bytes);
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::clone(&bytes));
+        Ok(bytes)
+    }
+
     /// The program of some code: made now, or as it was made before. `registers` is the text of
     /// `registers.h`.
     ///

@@ -38,6 +38,8 @@ pub enum Purpose {
     TrackNoise = 23,
     /// A random number generator on board.
     Dice = 24,
+    /// Whatever a part modelled outside of this program draws for.
+    PartModel = 60,
 }
 
 /// One address of chance; each `index` under it is an independent draw.

@@ -149,6 +149,8 @@ impl Yard {
     pub fn world(&self) -> World<'_> {
         World {
             now: Time::ZERO,
+            quantum_s: 0.1,
+            gravity: 9.81,
             seed: 1,
             detail: Detail::Normal,
             bodies: Bodies {

@@ -27,6 +27,10 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
         gravity: model.run.gravity,
         bounds: model.bounds,
         bodies: bodies(model, state, &scratch.rot),
+        fixed: &model.fixed,
+        beacons: &model.beacons,
+        tracks: &model.tracks,
+        track_index: &model.track_index,
     };
     let Intents { segments, carrying } = &mut scratch.intents;
     let nowhere = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);

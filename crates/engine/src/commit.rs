@@ -25,6 +25,7 @@ pub(crate) fn commit(
     pool: &Pool,
 ) -> Frame {
     let mut events = std::mem::take(&mut scratch.events);
+    events.extend(failed_parts(model, state, scratch));
     columns(model, state, scratch);
     admit_inputs(state, inputs);
     schedule(state, scratch);
@@ -44,6 +45,33 @@ pub(crate) fn commit(
     scratch.committed(state.stops, state.pose.len());
     events.extend(referee::judge(model, state).into_iter().map(RunEvent::AssertFailed));
     Frame { now, stops: state.stops, hash: step_hash_on(model, state, pool), events }
+}
+
+/// Parts whose model failed for a robot now and not the time before.
+///
+/// Why here: what a sensor finds is kept while a step waits for commands; only now is it final.
+fn failed_parts(model: &Model, state: &State, scratch: &Scratch) -> Vec<RunEvent> {
+    let mut events = Vec::new();
+    for (t, ty) in model.types.iter().enumerate() {
+        for (p, part) in ty.parts.iter().enumerate() {
+            let Some(place) = part.layout.fault else { continue };
+            if matches!(part.kind, PartKind::Sensor(..)) && !state.is_due(&part.kind) {
+                continue;
+            }
+            let width = part.layout.reading_width();
+            let (old, new) = (&state.types[t].parts[p].readings, &scratch.next[t].parts[p].readings);
+            let rows = old.chunks_exact(width).zip(new.chunks_exact(width)).enumerate();
+            for (row, _) in rows.filter(|(_, (old, new))| old[place] == 0.0 && new[place] != 0.0) {
+                let robot = model.uids[ty.slots.start + row];
+                let why = match &part.kind {
+                    PartKind::Sensor(sensor, _) => sensor.why(robot),
+                    PartKind::Actuator(actuator) => actuator.why(robot),
+                };
+                events.push(RunEvent::PartFailed { robot, part: p as u32, why });
+            }
+        }
+    }
+    events
 }
 
 /// Takes over the columns of parts that were due, and all commands and controller states.

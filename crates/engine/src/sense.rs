@@ -17,6 +17,8 @@ struct Task<'a> {
 pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
     let world = World {
         now: state.now,
+        quantum_s: inputs.quantum_s(),
+        gravity: model.run.gravity,
         seed: model.run.seed,
         detail: inputs.detail,
         bodies: bodies(model, state, &scratch.rot),

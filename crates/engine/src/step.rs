@@ -48,10 +48,11 @@ fn stretch(
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
     // Asked again after it waited, it has looked already.
-    if scratch.sensed != Some((state.stops, inputs.detail)) {
+    let circumstances = (state.stops, inputs.detail, inputs.quantum);
+    if scratch.sensed != Some(circumstances) {
         scratch.look(model, state, inputs.detail);
         sense(model, state, &inputs, scratch, pool);
-        scratch.sensed = Some((state.stops, inputs.detail));
+        scratch.sensed = Some(circumstances);
     }
     if let Some(waiting) = think(model, state, minds, &inputs, scratch, pool) {
         return Step::Blocked(waiting);
@@ -129,6 +130,15 @@ pub enum RunEvent {
         part: u32,
         /// Place in its command row.
         place: u32,
+    },
+    /// The model of a part failed for a robot, after it had not: its readings are 0, or it does not move.
+    PartFailed {
+        /// The robot.
+        robot: Uid,
+        /// Number of the part.
+        part: u32,
+        /// What went wrong.
+        why: String,
     },
     /// A controller failed.
     Failed {
@@ -261,8 +271,8 @@ pub struct Scratch {
     pub(crate) grouping: Grouping,
     /// Commands that take effect after a think time: (when, robot, controller, part, place, value).
     pub(crate) later: Vec<(Time, Uid, u32, u32, u32, f64)>,
-    /// The stop, and the level of detail, that the readings in `next` belong to.
-    sensed: Option<(u64, Detail)>,
+    /// The stop, level of detail and quantum that the readings in `next` belong to.
+    sensed: Option<(u64, Detail, Period)>,
 }
 
 impl Scratch {

@@ -1,11 +1,11 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, AtEdge, Bodies, Channel, Detail, Felt, Hand, Mark, Outline, Outside, PortChannel, Program,
-    RegisterMap, SenseRows, Sheet, ThinkRows, World,
+    ActRows, AtEdge, Beacon, Bodies, Channel, Detail, Felt, FixedIndex, Hand, Mark, Outline, Outside, PortChannel,
+    Program, RegisterMap, SenseRows, Sheet, ThinkRows, Track, TrackIndex, World,
 };
 use std::sync::Arc;
-use swarmyard_base::{Diagnostic, Pose2, Time, Vec2};
+use swarmyard_base::{Diagnostic, Pose2, Time, Uid, Vec2};
 use swarmyard_scene::Params;
 
 /// Builds a model from parameters that were checked against the sheet.
@@ -60,6 +60,8 @@ pub struct Layout {
     pub at_edge: AtEdge,
     /// For a differential drive: distance between its wheels, in metres.
     pub base: Option<f64>,
+    /// For a part whose model can fail: place in its readings of a number that is not 0 when it did.
+    pub fault: Option<usize>,
 }
 
 impl Layout {
@@ -164,9 +166,19 @@ pub trait Sensor: Send + Sync {
     fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
         Vec::new()
     }
+
+    /// What it was made of besides the scenario, by name: a recording keeps it.
+    fn made_of(&self) -> Vec<(String, Arc<Vec<u8>>)> {
+        Vec::new()
+    }
+
+    /// Why its model failed for a robot, in words; asked when the number at [`Layout::fault`] rises.
+    fn why(&self, _robot: Uid) -> String {
+        String::new()
+    }
 }
 
-/// What an actuator may look at: its own robots and the clock.
+/// What an actuator may look at: its own robots, the clock, and what never moves.
 pub struct ActView<'a> {
     /// Start of the stretch.
     pub now: Time,
@@ -182,6 +194,14 @@ pub struct ActView<'a> {
     pub bounds: Option<(Vec2, Vec2)>,
     /// The bodies (an actuator looks only at its own).
     pub bodies: Bodies<'a>,
+    /// Walls and fixed obstacles by place.
+    pub fixed: &'a FixedIndex,
+    /// Beacons, as a sensor sees them.
+    pub beacons: &'a [Beacon],
+    /// Marks on the floor.
+    pub tracks: &'a [Track],
+    /// Marks on the floor by place.
+    pub track_index: &'a TrackIndex,
 }
 
 /// A part that changes the world.
@@ -220,6 +240,16 @@ pub trait Actuator: Send + Sync {
     /// What a display draws for one robot's readings. `outline` is the body's.
     fn marks(&self, _readings: &[f64], _outline: &Outline) -> Vec<Mark> {
         Vec::new()
+    }
+
+    /// What it was made of besides the scenario, by name: a recording keeps it.
+    fn made_of(&self) -> Vec<(String, Arc<Vec<u8>>)> {
+        Vec::new()
+    }
+
+    /// Why its model failed for a robot, in words; asked when the number at [`Layout::fault`] rises.
+    fn why(&self, _robot: Uid) -> String {
+        String::new()
     }
 }
 

@@ -148,6 +148,10 @@ pub struct Beacon {
 pub struct World<'a> {
     /// Now.
     pub now: Time,
+    /// Length of the coming quantum in seconds.
+    pub quantum_s: f64,
+    /// Gravity, m/s².
+    pub gravity: f64,
     /// Seed of the run.
     pub seed: u64,
     /// Level of detail.

@@ -72,6 +72,13 @@ pub enum Event {
         /// The command, as PART.CHANNEL.
         command: String,
     },
+    /// The model of a part failed for a robot, after it had not.
+    PartFailed {
+        /// Path of the part.
+        part: String,
+        /// What went wrong.
+        what: String,
+    },
     /// A controller failed.
     Failed {
         /// Its robot.
@@ -88,7 +95,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// An event that concerns a controller, in words; none for the others.
+    /// An event that concerns a controller or a part's model, in words; none for the others.
     #[must_use]
     pub fn of_controller(model: &Model, event: &RunEvent) -> Option<Event> {
         let name = |robot: Uid| path(model, robot, "robot");
@@ -104,6 +111,11 @@ impl Event {
             RunEvent::Quarrel { robot, part, place, .. } => {
                 let command = command_name(model, *robot, *part as usize, *place as usize);
                 Some(Event::Quarrel { robot: name(*robot), command })
+            }
+            RunEvent::PartFailed { robot, part, why } => {
+                let ty = model.slot_of(*robot).map(|slot| &model.types[model.type_of[slot] as usize]);
+                let named = ty.and_then(|ty| ty.parts.get(*part as usize)).map_or("?", |p| p.name.as_str());
+                Some(Event::PartFailed { part: format!("{}/{named}", name(*robot)), what: why.clone() })
             }
             RunEvent::Failed { robot, controller, failure, then, lines } => {
                 let ty = model.slot_of(*robot).map(|slot| &model.types[model.type_of[slot] as usize]);
@@ -188,6 +200,7 @@ impl EventLog {
                 RunEvent::Said { .. }
                 | RunEvent::BadAccess { .. }
                 | RunEvent::Quarrel { .. }
+                | RunEvent::PartFailed { .. }
                 | RunEvent::Failed { .. } => out.extend(Event::of_controller(model, event)),
                 RunEvent::AssertFailed(k) => out.extend(
                     model

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use swarmyard_base::hash::NUMERICS_VERSION;
 use swarmyard_base::{Ratio, Time};
-use swarmyard_engine::{ControllerKind, Model, build_id};
+use swarmyard_engine::{ControllerKind, Model, PartKind, build_id};
 
 /// The newest format of the file; goes up when an older build could not read a new file.
 pub(crate) const FORMAT: u32 = 1;
@@ -83,7 +83,7 @@ impl Header {
     }
 }
 
-/// The code of all programs of a model, each once.
+/// The code of all programs and part models of a model, each once.
 fn code_of(model: &Model) -> Vec<CodeBytes> {
     let mut all: Vec<CodeBytes> = Vec::new();
     for controller in model.types.iter().flat_map(|ty| &ty.controllers) {
@@ -91,6 +91,17 @@ fn code_of(model: &Model) -> Vec<CodeBytes> {
             let (name, bytes) = program.bytes();
             if all.iter().all(|c| c.name != name) {
                 all.push(CodeBytes { name: name.to_owned(), bytes: bytes.to_vec() });
+            }
+        }
+    }
+    for part in model.types.iter().flat_map(|ty| &ty.parts) {
+        let made = match &part.kind {
+            PartKind::Sensor(sensor, _) => sensor.made_of(),
+            PartKind::Actuator(actuator) => actuator.made_of(),
+        };
+        for (name, bytes) in made {
+            if all.iter().all(|c| c.name != name) {
+                all.push(CodeBytes { name, bytes: bytes.to_vec() });
             }
         }
     }

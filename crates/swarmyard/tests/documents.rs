@@ -41,3 +41,10 @@ fn every_sheet_has_a_summary_an_example_and_documented_parameters() {
     }
     assert_eq!(formats::check_examples(&standard_registry()), Vec::<String>::new());
 }
+
+#[test]
+fn the_example_of_new_hardware_is_the_file_that_runs() {
+    let code = std::fs::read_to_string(docs("../examples/parts/proximity.c")).unwrap();
+    let text = std::fs::read_to_string(docs("new-hardware.md")).unwrap();
+    assert!(text.contains(code.trim()), "docs/new-hardware.md does not show examples/parts/proximity.c");
+}

@@ -104,6 +104,7 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
         RunEvent::Said { .. }
         | RunEvent::BadAccess { .. }
         | RunEvent::Quarrel { .. }
+        | RunEvent::PartFailed { .. }
         | RunEvent::Failed { .. } => {
             let event = swarmyard::record::Event::of_controller(sim.model(), event);
             serde_json::to_value(event).unwrap_or_default()

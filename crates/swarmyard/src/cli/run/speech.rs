@@ -51,6 +51,7 @@ fn words(event: &Event) -> String {
         Event::Quarrel { robot, command } => {
             format!("{robot}: warning: two controllers write `{command}`; the later one's value holds")
         }
+        Event::PartFailed { part, what } => format!("{part}: the model {what}"),
         Event::Failed { robot, controller, what, then, lines } => {
             let mut text = format!("{robot}: controller `{controller}` {what}; {}", follows(then));
             for line in lines {
