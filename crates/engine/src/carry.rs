@@ -181,7 +181,8 @@ fn has_room(model: &Model, state: &State, carry: &Carry, work: &mut Workspace) -
     let mut near = others.map(|c| c.object).chain([carry.carrier]);
     near.all(|other| {
         let (a, b) = (carry.object as usize, other as usize);
-        !overlap(model.heights[a], model.heights[b]) || gap_of(model, state.detail, &state.pose, (a, b), work) >= -ROUNDING_M
+        !overlap(model.heights[a], model.heights[b])
+            || gap_of(model, state.detail, &state.pose, (a, b), work) >= -ROUNDING_M
     })
 }
 

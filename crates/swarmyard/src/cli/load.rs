@@ -2,11 +2,12 @@
 
 use super::fail::Failure;
 use clap::Args;
+use serde_json::{Value, json};
 use std::path::Path;
 use swarmyard::base::Time;
 use swarmyard::base::units::Unit;
 use swarmyard::part_api::BodyKind;
-use swarmyard::{Options, Sim};
+use swarmyard::{Modules, Options, Sim};
 
 /// Changes to the scenario from the command line.
 #[derive(Args)]
@@ -99,6 +100,11 @@ pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
     let model = sim.model();
     let waiting = model.types.iter().filter(|t| t.controllers.iter().any(|c| c.model.waits()));
     waiting.flat_map(|t| t.slots.clone()).map(|slot| model.paths[slot].to_string()).collect()
+}
+
+/// How many modules a run is, for programs.
+pub(crate) fn modules_json(modules: Modules) -> Value {
+    json!({ "kernel": modules.kernel, "robots": modules.robots, "total": modules.total() })
 }
 
 /// Number of robot types that have robots.
