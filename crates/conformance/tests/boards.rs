@@ -80,7 +80,7 @@ fn a_cortex_m3_gives_the_commands_that_the_simulator_gave() {
         Sim::load(root().join("worlds/reflex.toml"), &Options::default()).unwrap_or_else(|e| panic!("{e}"));
     let model = sim.model().clone();
     let ty = model.types.iter().find(|t| t.name == "vehicle").expect("the type is there");
-    let (images, commands) = record(&mut sim, "/robots/a", ty.registers.all());
+    let (images, commands) = record(&mut sim, "/robots/b", ty.registers.all());
     let different: std::collections::BTreeSet<&str> =
         commands.iter().filter_map(|line| line.split(' ').nth(1)).collect();
     assert!(different.len() >= 2, "the robot does one thing only: {different:?}");

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use swarmyard::{Options, Sim};
 use swarmyard_conformance::{World, read, root, worlds, write};
 
@@ -32,15 +32,36 @@ fn not_met(sim: &Sim) -> Vec<&str> {
     verdicts.filter(|(a, v)| !a.met(v)).map(|(a, _)| a.name.as_str()).collect()
 }
 
-/// (type, controller, source) of each program of a world that is made from a file.
-fn programs(sim: &Sim) -> Vec<(String, String, PathBuf)> {
-    let types = sim.model().types.iter();
-    let all = types.flat_map(|ty| ty.controllers.iter().map(move |c| (ty.name.clone(), c.name.clone())));
-    all.filter_map(|(ty, controller)| {
-        let source = sim.source(&ty, &controller)?.to_path_buf();
-        Some((ty, controller, source))
+/// A program of a world that is made from a file.
+struct Made {
+    world: String,
+    ty: String,
+    source: PathBuf,
+    /// Text of the type's `registers.h`.
+    registers: String,
+}
+
+/// All of them; found once, because loading a world compiles its programs.
+fn programs() -> &'static [Made] {
+    static ALL: OnceLock<Vec<Made>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let found = Mutex::new(Vec::new());
+        complaints(&worlds(), |world| {
+            let sim = load(world, &Options::default());
+            for ty in &sim.model().types {
+                let sources = ty.controllers.iter().filter_map(|c| sim.source(&ty.name, &c.name));
+                let made = sources.map(|source| Made {
+                    world: world.name.clone(),
+                    ty: ty.name.clone(),
+                    source: world.path.with_file_name("").join(source),
+                    registers: swarmyard::agents::c_header(&ty.name, &ty.registers),
+                });
+                found.lock().expect("nobody panics with it").extend(made);
+            }
+            None
+        });
+        found.into_inner().expect("nobody panics with it")
     })
-    .collect()
 }
 
 /// What `work` complains of, over all items, on as many threads as there are processors.
@@ -79,8 +100,8 @@ fn every_world_of_a_program_fails_with_one_that_drives_straight_on() {
         if ANYTHING_GOES.iter().any(|(name, _)| *name == world.name) {
             return None;
         }
-        let types: BTreeSet<String> =
-            programs(&load(world, &Options::default())).into_iter().map(|(ty, ..)| ty).collect();
+        let own = programs().iter().filter(|made| made.world == world.name);
+        let types: BTreeSet<&str> = own.map(|made| made.ty.as_str()).collect();
         if types.is_empty() {
             return None;
         }
@@ -108,81 +129,58 @@ fn the_case_study_ends_the_same_on_any_number_of_threads() {
     }
 }
 
-/// A controller, and the registers that it is made for.
-struct Made {
-    source: PathBuf,
-    /// A folder with its `registers.h`.
-    registers: PathBuf,
-}
-
-/// Every example with the registers of every robot type that runs it. `straight.c` is for all of them.
-fn examples_with_registers() -> Vec<Made> {
-    let mut all = Vec::new();
-    let straight = root().join("examples/controllers/straight.c");
-    for world in worlds() {
-        let sim = load(&world, &Options::default());
-        for (name, _, source) in programs(&sim) {
-            let ty = sim.model().types.iter().find(|t| t.name == name).expect("the type is there");
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", world.name));
-            std::fs::create_dir_all(&folder).expect("a folder can be made");
-            write(&folder.join("registers.h"), &swarmyard::agents::c_header(&name, &ty.registers));
-            let source = world.path.with_file_name("").join(source);
-            all.extend([source, straight.clone()].map(|source| Made { source, registers: folder.clone() }));
-        }
-    }
-    all
-}
-
 /// What clang says to a source, with all the warnings that a course would switch on.
-fn warnings(made: &Made, target: &[&str]) -> Option<String> {
+fn warnings(source: &Path, registers: &Path, target: &[&str]) -> Option<String> {
     let done = Command::new("clang")
         .args(target)
         .args(["-ffreestanding", "-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion"])
         .arg("-I")
         .arg(root().join("sdk/c"))
         .arg("-I")
-        .arg(&made.registers)
+        .arg(registers)
         .arg("-c")
-        .arg(&made.source)
+        .arg(source)
         .args(["-o", "/dev/null"])
         .output()
         .expect("clang runs (Debian: apt install clang lld)");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    (!done.status.success() || !said.is_empty()).then(|| format!("{}:\n{said}", made.source.display()))
+    (!done.status.success() || !said.is_empty()).then(|| format!("{}:\n{said}", source.display()))
 }
 
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Each with the registers of its world; `straight.c`, which is for all of them, with those of one.
 #[test]
 fn every_example_controller_compiles_without_warnings_for_the_sandbox_and_for_a_board() {
-    let made = examples_with_registers();
-    let wrong = complaints(&made, |made| {
+    let mut sources: Vec<(PathBuf, &Made)> = programs().iter().map(|m| (m.source.clone(), m)).collect();
+    sources.push((root().join("examples/controllers/straight.c"), &programs()[0]));
+    let wrong = complaints(&sources, |(source, made)| {
+        let folder = format!("{}-{}-{}", made.world, made.ty, name(source));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        write(&folder.join("registers.h"), &made.registers);
         let board =
             ["--target=thumbv7m-none-eabi", "-mcpu=cortex-m3", "-DRIO_MMIO", "-DRIO_BASE=0x40000000u"];
-        warnings(made, &["--target=wasm32"]).or_else(|| warnings(made, &board))
+        warnings(source, &folder, &["--target=wasm32"]).or_else(|| warnings(source, &folder, &board))
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let compiled: BTreeSet<String> = made.iter().map(|m| name(&m.source)).collect();
+    let compiled: BTreeSet<String> = sources.iter().map(|(source, _)| name(source)).collect();
     let folder = std::fs::read_dir(root().join("examples/controllers")).expect("there are examples");
-    let files = folder.filter_map(|e| e.ok().map(|e| name(&e.path())));
+    let files = folder.filter_map(|e| e.ok().map(|e| e.path()));
     let there: BTreeSet<String> =
-        files.filter(|f| Path::new(f).extension().is_some_and(|e| e == "c")).collect();
+        files.filter(|f| f.extension().is_some_and(|e| e == "c")).map(|f| name(&f)).collect();
     assert_eq!(compiled, there, "every example has a world, and every program of a world is an example");
 }
 
 #[test]
-fn the_readme_lists_every_example_and_its_world() {
+fn the_readme_lists_every_example_with_its_world() {
     let text = read(&root().join("examples/controllers/README.md"));
-    let missing: Vec<String> = worlds()
-        .iter()
-        .flat_map(|world| {
-            programs(&load(world, &Options::default())).into_iter().map(|p| (world.name.clone(), p.2))
-        })
-        .filter(|(world, source)| {
-            let file = source.file_name().unwrap_or_default().to_string_lossy();
-            let row = text.lines().find(|line| line.starts_with(&format!("| [{file}]")));
-            !row.is_some_and(|row| row.contains(&format!("worlds/{world}.toml")))
-        })
-        .map(|(world, source)| format!("{} in {world}", source.display()))
-        .collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    for made in programs() {
+        let file = name(&made.source);
+        let row = text.lines().find(|line| line.starts_with(&format!("| [{file}]")));
+        let world = format!("worlds/{}.toml", made.world);
+        assert!(row.is_some_and(|row| row.contains(&world)), "`{file}` with `{world}`");
+    }
 }
