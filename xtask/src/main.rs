@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 mod tests;
+mod tools;
 
 const USAGE: &str = "\
 cargo xtask demo        run a world and draw a picture of it

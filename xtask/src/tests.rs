@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every check, with a count at the end.
 
-use crate::{cargo, root, run};
+use crate::{cargo, root, run, tools};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -25,6 +25,7 @@ pub(crate) fn all() -> Result<(), String> {
             failures.push(name.to_owned());
         }
     };
+    check("tools", timed("tools", tools::install));
     check("format", timed("format", || cargo(&["fmt", "--all", "--check"])));
     let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     check("lints", timed("lints", || cargo(&lint)));
@@ -121,7 +122,7 @@ fn python_with_mcap() -> Option<String> {
         let folder = venv.display().to_string();
         let installed = run("python3", &["-m", "venv", &folder], &[])
             .or_else(|_| {
-                run("apt-get", &["install", "-y", "-qq", "python3", "python3-venv"], &[])?;
+                tools::apt(&["python3", "python3-venv"])?;
                 run("python3", &["-m", "venv", &folder], &[])
             })
             .and_then(|()| {

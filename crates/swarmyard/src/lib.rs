@@ -29,8 +29,10 @@
 //! ```
 
 pub mod bench;
+mod modules;
 mod sim;
 
+pub use modules::{KERNEL, Modules};
 pub use sim::{Error, Options, Sim, registry_with, standard_registry};
 pub use swarmyard_agents as agents;
 pub use swarmyard_base as base;

@@ -3,7 +3,7 @@
 use swarmyard::base::{Ratio, Time};
 use swarmyard::engine::RunEvent;
 use swarmyard::part_api::Detail;
-use swarmyard::{Error, Sim};
+use swarmyard::{Error, Modules, Options, Sim};
 
 /// A room with one robot of the given parts.
 fn room(parts: &str) -> Sim {
@@ -275,4 +275,19 @@ fn one_that_pushes_does_not_hold_the_one_that_leaves() {
     // The pusher catches up and stops again and again; the other keeps its 0.1 m/s but for the
     // quanta in which it is caught anew.
     assert!(b > 0.25 + 0.09 && b - a >= 0.2, "a {a} b {b}");
+}
+
+#[test]
+fn modules_are_counted_as_in_table_10_1() {
+    let table =
+        [(1, 13), (5, 41), (10, 76), (15, 111), (20, 146), (25, 181), (30, 216), (35, 251), (40, 286)];
+    for (robots, processes) in table {
+        let overrides = vec![("params.robots".to_owned(), robots.to_string())];
+        let options = Options { overrides, ..Options::default() };
+        let world = concat!(env!("CARGO_MANIFEST_DIR"), "/../../worlds/table-10-1.toml");
+        let sim = Sim::load(world, &options).unwrap_or_else(|e| panic!("{e}"));
+        let modules = Modules::of(sim.model());
+        assert_eq!(modules, Modules { kernel: 6, robots: 7 * robots });
+        assert_eq!(modules.total(), processes);
+    }
 }

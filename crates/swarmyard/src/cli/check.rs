@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use swarmyard::Sim;
+use swarmyard::{Modules, Sim};
 
 /// Arguments of `check`.
 #[derive(Args)]
@@ -66,7 +66,8 @@ fn good(name: &str, sim: &Sim, out: &Out) -> Result<Value, Failure> {
         sim.warnings().0.iter().map(|d| problem_json(&model.sources, d, Some(name))).collect();
     Ok(json!({
         "file": name, "ok": true, "title": model.title, "robots": robots, "types": types, "walls": walls.len(),
-        "assertions": model.asserts.len(), "tier": tier, "promise": promise, "problems": warnings,
+        "assertions": model.asserts.len(), "tier": tier, "promise": promise, "modules": load::modules_json(Modules::of(model)),
+        "problems": warnings,
     }))
 }
 

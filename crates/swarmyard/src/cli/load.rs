@@ -2,12 +2,13 @@
 
 use super::fail::Failure;
 use clap::Args;
+use serde_json::{Value, json};
 use std::path::Path;
 use swarmyard::base::Time;
 use swarmyard::base::units::Unit;
 use swarmyard::engine::ControllerKind;
 use swarmyard::part_api::BodyKind;
-use swarmyard::{Options, Sim};
+use swarmyard::{Modules, Options, Sim};
 
 /// Changes to the scenario from the command line.
 #[derive(Args)]
@@ -107,6 +108,11 @@ pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
 pub(crate) fn tier(sim: &Sim) -> u8 {
     let controllers = sim.model().types.iter().flat_map(|t| &t.controllers);
     if controllers.into_iter().any(|c| c.model.waits()) { 2 } else { 1 }
+}
+
+/// How many modules a run is, for programs.
+pub(crate) fn modules_json(modules: Modules) -> Value {
+    json!({ "kernel": modules.kernel, "robots": modules.robots, "total": modules.total() })
 }
 
 /// Number of robot types that have robots.

@@ -112,3 +112,15 @@ fn help_begins_with_examples_and_ends_with_exit_codes() {
         assert!(yard.run(&format!("{command} --help")).exits(0).out.starts_with("Examples:"), "{command}");
     }
 }
+
+#[test]
+fn modules_are_told_to_programs() {
+    let yard = Yard::with_duel("check-modules");
+    let checked = yard.run("check duel.toml --json").exits(0).json("swarmyard-check/1");
+    let modules = &checked["files"][0]["modules"];
+    let number = |key: &str| modules[key].as_u64().unwrap_or(0);
+    assert_eq!((number("kernel"), number("total")), (6, 6 + number("robots")));
+    assert!(number("robots") > 0, "{modules}");
+    let ran = yard.run("run duel.toml --no-record --json").exits(0).json("swarmyard-run/1");
+    assert_eq!(&ran["modules"], modules);
+}

@@ -8,8 +8,8 @@ use crate::cli::out::{Out, bytes, count, seconds, shell_word, three_digits};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
-use swarmyard::Sim;
 use swarmyard::engine::{Assertion, Holds, Verdict};
+use swarmyard::{Modules, Sim};
 
 /// Robots named one by one in a report.
 const NAMED: usize = 10;
@@ -40,6 +40,9 @@ pub(super) fn head(args: &RunArgs, sim: &Sim, until: Until, tape: &Tape, out: &O
     );
     let robots = model.robots();
     let _ = writeln!(text, "  robots      {robots} of {}", count(load::robot_types(sim), "type"));
+    let modules = Modules::of(model);
+    let (all, own) = (modules.total(), modules.robots);
+    let _ = writeln!(text, "  modules     {all}: {} of every run, {own} of its robots", modules.kernel);
     let _ = writeln!(text, "  seed        {}", model.run.seed);
     let quantum = model.run.quantum;
     let step = if quantum.num() == 1 && quantum.den() > 1 && 1000 % quantum.den() != 0 {
@@ -221,6 +224,7 @@ impl Ended<'_> {
         let warnings = self.sim.warnings().0.iter();
         json!({
             "scenario": self.args.file, "title": model.title, "robots": model.robots(), "seed": model.run.seed,
+            "modules": load::modules_json(Modules::of(model)),
             "ended": match self.ending {
                 Ending::Finished => "finished",
                 Ending::Signal => "signal",
