@@ -1,8 +1,8 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, AtEdge, Beacon, Bodies, Channel, Detail, Felt, FixedIndex, Hand, Mark, Outline, Outside, PortChannel,
-    Program, RegisterMap, SenseRows, Sheet, ThinkRows, Track, TrackIndex, World,
+    ActRows, AtEdge, Beacon, Bodies, Channel, Detail, Felt, FixedIndex, Hand, Mark, Outline, Outside,
+    PortChannel, Program, RegisterMap, SenseRows, Sheet, ThinkRows, Track, TrackIndex, World,
 };
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Pose2, Time, Uid, Vec2};
