@@ -92,10 +92,14 @@ fn same_bits_in_release() -> Result<(), String> {
         let [name, quanta, hash] = line.split_whitespace().collect::<Vec<_>>()[..] else {
             return Err(format!("cannot read the golden `{line}`"));
         };
-        let (world, until) = (format!("worlds/{name}.toml"), format!("tick:{quanta}"));
+        // `name+key=value` is a world with something laid over it.
+        let mut pieces = name.split('+');
+        let world = format!("worlds/{}.toml", pieces.next().unwrap_or(name));
+        let until = format!("tick:{quanta}");
         let args = ["run", "--quiet", "--release", "-p", "swarmyard", "--", "run", &world, "--until", &until];
         let output = Command::new("cargo")
             .args(args)
+            .args(pieces.flat_map(|piece| ["--set", piece]))
             .args(["--no-record", "-q"])
             .current_dir(root())
             .output()

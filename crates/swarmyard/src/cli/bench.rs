@@ -78,8 +78,8 @@ impl Subject {
         if Path::new(name).extension().is_some_and(|e| e == "toml") {
             return Ok(Subject::File(name.into()));
         }
-        let d = Diagnostic::error("unknown-world", format!("there is no benchmark world `{name}`"));
-        let d = d.suggest(name, World::ALL.iter().map(|w| w.0)).help("or name a scenario file");
+        let what = format!("there is no benchmark world `{name}`, and it is not a scenario file");
+        let d = Diagnostic::error("unknown-world", what).suggest(name, World::ALL.iter().map(|w| w.0));
         Err(Failure::one(Exit::Usage, d))
     }
 
