@@ -25,11 +25,11 @@ NEAR_ASIDE = 0.2   # m, half left and half right
 
 
 def sonar(k):
-    return rio.get("sonar.range", k % 8)
+    return rio.get("sonar_range", k % 8)
 
 
-def touched_in_front():
-    return any(rio.get("bumper.pressed", k % 8) for k in (-1, 0, 1))
+def touched(*sectors):
+    return any(rio.get("bumper_pressed", k % 8) for k in sectors)
 
 
 def near_in_front():
@@ -60,12 +60,12 @@ def turn_away():
 
 
 def escape():
-    """Back off, turn, and look again."""
+    """Back off, turn away from what was touched, and look again."""
     rio.log("ouch")
-    side = free_side()
+    side = -1 if touched(1, 2) else 1
     for _ in range(10):
         yield -TURN, -TURN
-    for _ in range(12):
+    for _ in range(20):
         yield -side * TURN, side * TURN
     yield from turn_away()
 
@@ -73,7 +73,7 @@ def escape():
 def behave():
     """What the robot does, tick by tick."""
     for speeds in wander():
-        if touched_in_front():
+        if touched(-2, -1, 0, 1, 2):
             yield from escape()
         elif near_in_front():
             yield from turn_away()
@@ -83,5 +83,5 @@ def behave():
 behaviour = behave()
 for _ in rio.ticks():
     left, right = next(behaviour)
-    rio.put("drive.left", left)
-    rio.put("drive.right", right)
+    rio.put("drive_left", left)
+    rio.put("drive_right", right)
