@@ -8,6 +8,7 @@ use crate::native::{NativeModel, Start};
 use crate::process::{BadKind, Child, Launch, Poke, Poll, Reply, StartError};
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -256,10 +257,11 @@ impl Crew {
     fn launch(&mut self, key: (usize, usize), start: &Start, tick_us: u32) -> Result<Launch, String> {
         let mut launch = Launch { tick_us, ..start.launch.clone() };
         if let Some(bytes) = &start.made {
-            if !self.files.contains_key(&key) {
-                self.files.insert(key, write_program(bytes)?);
-            }
-            launch.program = self.files.get(&key).map(|f| f.0.clone()).unwrap_or_default();
+            let file = match self.files.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(write_program(bytes)?),
+            };
+            launch.program.clone_from(&file.0);
         }
         Ok(launch)
     }
