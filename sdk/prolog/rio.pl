@@ -107,7 +107,7 @@ peek(At, Width, Value) :-
     ;   collect(Last, At, 0, Value)
     ).
 
-collect(A, At, Sum, Sum) :- A < At, !.
+collect(A, At, Sum0, Sum) :- A < At, !, Sum = Sum0.
 collect(A, At, Sum0, Sum) :-
     ( byte(A, Byte) -> true ; Byte = 0 ),
     Sum1 is 256 * Sum0 + Byte,

@@ -5,7 +5,7 @@
 //! a run with a journal that is whole starts no program at all.
 
 use crate::native::{NativeModel, Start};
-use crate::process::{Child, Launch, Poke, Poll, Reply};
+use crate::process::{BadKind, Child, Launch, Poke, Poll, Reply, StartError};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,13 +13,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_base::Uid;
-use swarmyard_engine::{BusAccess, ControllerKind, Heard, InputKind, Journal, Minds, Model};
-use swarmyard_part_api::{Cause, Failure, Policy, RegisterFile, Thought};
+use swarmyard_engine::{BusAccess, ControllerKind, Heard, InputKind, Journal, Minds, Model, State, is_due};
+use swarmyard_part_api::{Cause, Failure, RegisterFile, Thought};
 
 /// How long one look waits, so that whoever drives the run can do something else in between.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a program may take for one of the quanta that it is run through again.
 const AGAIN: Duration = Duration::from_secs(10);
+/// How long to go on trying to start a program whose file somebody holds open for writing.
+const BUSY_FILE: Duration = Duration::from_secs(2);
+/// Last lines of a program that are told with its end.
+const LAST_LINES: usize = 20;
 
 /// The native programs of a run.
 #[derive(Default)]
@@ -32,10 +36,14 @@ pub struct Crew {
 
 struct Member {
     child: Child,
-    /// Since when the quantum it works on is waited for; with what it did so far.
+    /// The quantum that is waited for: since when, and what it did so far.
     asked: Option<Asked>,
-    /// It was silent before, which has been told.
+    /// It has been shown something, now or in its past.
+    began: Option<u64>,
+    /// It was silent, and has not answered since.
     silent: bool,
+    /// Writes of values that did not fit, which have been told: (address, bytes).
+    too_wide: Vec<(u32, u32)>,
 }
 
 struct Asked {
@@ -58,12 +66,12 @@ impl Drop for ProgramFile {
 pub struct Stand<'a> {
     /// What is fixed.
     pub model: &'a Model,
+    /// What changes, at the stop that waits.
+    pub state: &'a State,
     /// The running programs, which remember what those outside were shown.
     pub minds: &'a Minds,
     /// What came from outside so far.
     pub journal: &'a Journal,
-    /// The stop that waits.
-    pub stop: u64,
     /// Length of the quantum in microseconds.
     pub tick_us: u32,
 }
@@ -84,17 +92,12 @@ impl Crew {
         for &robot in waiting {
             let Some(slot) = stand.model.slot_of(robot) else { continue };
             for (c, native) in natives(stand, slot) {
-                if self.is_told(stand, robot, c) {
+                if !is_due(stand.model, stand.state, slot, c) || is_told(stand, robot, c) {
                     continue;
                 }
                 match self.post(stand, (slot, c), native, || registers(slot)) {
-                    Ok(true) => open.push((robot, slot, c, native)),
-                    // Still busy with an earlier quantum, and that has been told.
-                    Ok(false) => inputs.push(input(robot, c, Vec::new(), Thought::default(), 0)),
-                    Err(failure) => {
-                        let thought = Thought { failure: Some(failure), ..Thought::default() };
-                        inputs.push(input(robot, c, Vec::new(), thought, 0));
-                    }
+                    Ok(()) => open.push((robot, slot, c, native)),
+                    Err(thought) => inputs.push(input(robot, c, Vec::new(), thought, 0)),
                 }
             }
         }
@@ -110,10 +113,11 @@ impl Crew {
         (inputs, at_work)
     }
 
-    /// Ends all programs; those that stand in a quantum of their own are asked to. Answers what they
-    /// said: (slot, line).
+    /// Ends all programs; those that are not silent are asked to. Answers what they said: (slot, line).
     pub fn stop(&mut self) -> Vec<(usize, String)> {
         let mut said = Vec::new();
+        // The silent ones are killed at once, or many of them would take long.
+        self.members.retain(|_, member| !member.silent);
         for ((slot, _), member) in std::mem::take(&mut self.members) {
             said.extend(member.child.stop().said.into_iter().map(|line| (slot, line)));
         }
@@ -125,46 +129,48 @@ impl Crew {
         self.members.clear();
     }
 
-    fn is_told(&self, stand: &Stand<'_>, robot: Uid, controller: usize) -> bool {
-        stand.journal.at(stand.stop).iter().any(|input| match &input.kind {
-            InputKind::Thought { robot: r, controller: c, .. } => *r == robot && *c as usize == controller,
-            _ => false,
-        })
-    }
-
-    /// Sees to it that a program works on this quantum; `false` when it is busy with an older one.
+    /// Sees to it that a program works on this quantum; or answers what came instead.
     fn post(
         &mut self,
         stand: &Stand<'_>,
         key: (usize, usize),
         native: &NativeModel,
         registers: impl FnOnce() -> RegisterFile,
-    ) -> Result<bool, Failure> {
+    ) -> Result<(), Thought> {
+        let stop = stand.state.stops;
+        let past = stand.past(key);
+        // One that is to start anew has no past any more.
+        self.members
+            .retain(|k, m| *k != key || !past.is_empty() || m.began.is_none_or(|began| began == stop));
         if !self.members.contains_key(&key) {
             let child = self.start(stand, key, native).map_err(crash)?;
-            self.members.insert(key, Member { child, asked: None, silent: false });
+            let began = past.first().map(|heard| heard.stop);
+            let member = Member { child, asked: None, began, silent: false, too_wide: Vec::new() };
+            self.members.insert(key, member);
         }
-        let Some(member) = self.members.get_mut(&key) else { return Ok(false) };
-        if member.asked.as_ref().is_some_and(|a| a.stop == stand.stop) {
-            return Ok(true);
+        let Some(member) = self.members.get_mut(&key) else { return Ok(()) };
+        if member.asked.as_ref().is_some_and(|asked| asked.stop == stop) {
+            return Ok(());
         }
-        if member.child.asked().is_some() {
-            // It still works on an older quantum. A late answer is thrown away.
+        member.asked = None;
+        // It may still work on an older quantum: then a late answer is thrown away.
+        while member.child.asked().is_some() {
             match member.child.poll(Duration::ZERO) {
-                Poll::Pending | Poll::Port(_) => return Ok(false),
-                Poll::Ready(_) => {}
-                Poll::Dead(death) => {
-                    self.members.remove(&key);
-                    return Err(crash(death.to_string()));
+                Poll::Pending => {
+                    member.silent = true;
+                    return Err(Thought::still_busy());
                 }
+                Poll::Port(_) => member.child.answer_port(0),
+                Poll::Ready(_) => {}
+                Poll::Dead(_) => return Err(self.bury(key)),
             }
         }
         member.silent = false;
+        member.began.get_or_insert(stop);
         let registers = registers();
-        member.child.post(stand.stop, registers.image()).map_err(|e| crash(e.to_string()))?;
-        let asked = Asked { stop: stand.stop, since: Instant::now(), registers, accesses: Vec::new() };
-        member.asked = Some(asked);
-        Ok(true)
+        member.child.post(stop, registers.image()).map_err(|e| crash(e.to_string()))?;
+        member.asked = Some(Asked { stop, since: Instant::now(), registers, accesses: Vec::new() });
+        Ok(())
     }
 
     /// Looks for one program's answer.
@@ -187,27 +193,17 @@ impl Crew {
                     let value = access.play(&mut asked.registers);
                     member.child.answer_port(value);
                 }
-                Poll::Ready(reply) => {
+                Poll::Ready(mut reply) => {
                     let mut asked = member.asked.take()?;
-                    finish(&reply, &mut asked);
+                    note(&reply.pokes, &mut asked);
+                    note_bad(&reply, &mut asked.accesses);
+                    tell_too_wide(&mut reply, &mut member.too_wide);
                     let thought = Thought { said: reply.said, ..Thought::default() };
                     return Some(input(robot, c, asked.accesses, thought, reply.cpu_ns));
                 }
-                Poll::Dead(death) => {
-                    let failure = Some(crash(death.to_string()));
-                    let said = if death.lines.len() > 20 {
-                        death.lines[death.lines.len() - 20..].to_vec()
-                    } else {
-                        death.lines
-                    };
-                    self.members.remove(&(slot, c));
-                    return Some(input(
-                        robot,
-                        c,
-                        Vec::new(),
-                        Thought { said, failure, ..Thought::default() },
-                        0,
-                    ));
+                Poll::Dead(_) => {
+                    let thought = self.bury((slot, c));
+                    return Some(input(robot, c, Vec::new(), thought, 0));
                 }
                 Poll::Pending if native.patience.is_some_and(|p| asked.since.elapsed() >= p) => {
                     member.asked = None;
@@ -215,14 +211,22 @@ impl Crew {
                     let seconds = native.patience.unwrap_or_default().as_secs_f64();
                     let message = format!("no answer for {seconds} s");
                     let failure = Some(Failure { cause: Cause::Silence, message });
-                    if native_rules(native) == Policy::Restart {
-                        self.members.remove(&(slot, c));
-                    }
-                    return Some(input(robot, c, Vec::new(), Thought { failure, ..Thought::default() }, 0));
+                    let said = member.child.take_said();
+                    let thought = Thought { said, failure, ..Thought::default() };
+                    return Some(input(robot, c, Vec::new(), thought, 0));
                 }
                 Poll::Pending => return None,
             }
         }
+    }
+
+    /// Takes a dead program away; answers how it ended, and what it said last.
+    fn bury(&mut self, key: (usize, usize)) -> Thought {
+        let Some(mut member) = self.members.remove(&key) else { return Thought::default() };
+        let Poll::Dead(death) = member.child.poll(Duration::ZERO) else { return Thought::default() };
+        let mut said = member.child.take_said();
+        said.drain(..said.len().saturating_sub(LAST_LINES));
+        Thought { said, ..crash(death.to_string()) }
     }
 
     /// Starts a program, and runs it through what it was shown before, if anything.
@@ -235,11 +239,17 @@ impl Crew {
         let start = native.start.as_ref().map_err(Clone::clone)?;
         let t = stand.model.type_of[slot] as usize;
         let launch = self.launch((t, c), start, stand.tick_us)?;
-        let mut child = Child::start(&launch).map_err(|e| e.to_string())?;
-        let row = slot - stand.model.types[t].slots.start;
+        let mut child = start_when_free(&launch).map_err(|e| e.to_string())?;
         let robot = stand.model.uids[slot];
-        for heard in stand.minds.past(t, c, row) {
-            again(&mut child, heard, told(stand.journal, robot, c, heard.stop))?;
+        let past = stand.past((slot, c));
+        for (k, heard) in past.iter().enumerate() {
+            let told = told(stand.journal, robot, c, heard.stop);
+            if k + 1 == past.len() && told.is_some_and(|thought| thought.1.failure.is_some()) {
+                // It was silent then, and had not answered yet.
+                child.post(heard.stop, &heard.image).map_err(|e| e.to_string())?;
+            } else {
+                again(&mut child, heard, told.filter(|t| t.1.failure.is_none()).map(|t| t.0))?;
+            }
         }
         Ok(child)
     }
@@ -249,12 +259,41 @@ impl Crew {
         if let Some(bytes) = &start.made {
             let file = match self.files.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(write_program(bytes)?),
+                Entry::Vacant(place) => place.insert(write_program(bytes)?),
             };
             launch.program.clone_from(&file.0);
         }
         Ok(launch)
     }
+}
+
+impl<'a> Stand<'a> {
+    /// What a program was shown since it started.
+    fn past(&self, (slot, c): (usize, usize)) -> &'a [Heard] {
+        let t = self.model.type_of[slot] as usize;
+        self.minds.past(t, c, slot - self.model.types[t].slots.start)
+    }
+}
+
+/// Starts a program. Its file may have just been written, and be open for writing still in a copy of
+/// this process that another thread is about to turn into something else.
+fn start_when_free(launch: &Launch) -> Result<Child, StartError> {
+    let until = Instant::now() + BUSY_FILE;
+    loop {
+        match Child::start(launch) {
+            Err(StartError::Spawn { error, .. })
+                if error.kind() == std::io::ErrorKind::ExecutableFileBusy && Instant::now() < until =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Whether the journal says already what a program decided at this stop.
+fn is_told(stand: &Stand<'_>, robot: Uid, controller: usize) -> bool {
+    told(stand.journal, robot, controller, stand.state.stops).is_some()
 }
 
 /// The native programs among the controllers of a robot.
@@ -270,48 +309,56 @@ fn native(kind: &ControllerKind) -> Option<&NativeModel> {
     }
 }
 
-fn native_rules(native: &NativeModel) -> Policy {
-    use swarmyard_part_api::Outside as _;
-    native.rules().after(Cause::Silence)
-}
-
-fn crash(message: String) -> Failure {
-    Failure { cause: Cause::Crash, message }
+fn crash(message: String) -> Thought {
+    Thought { failure: Some(Failure { cause: Cause::Crash, message }), ..Thought::default() }
 }
 
 fn input(robot: Uid, c: usize, accesses: Vec<BusAccess>, thought: Thought, think_ns: u64) -> InputKind {
     InputKind::Thought { robot, controller: c as u32, accesses, thought, think_ns }
 }
 
+fn write(poke: &Poke) -> BusAccess {
+    BusAccess { address: poke.address, bytes: poke.width as u8, write: Some(poke.value) }
+}
+
 /// Notes pokes, and does them: ports answer to them.
 fn note(pokes: &[Poke], asked: &mut Asked) {
-    for poke in pokes {
-        let access = BusAccess { address: poke.address, bytes: poke.width as u8, write: Some(poke.value) };
+    for access in pokes.iter().map(write) {
         access.play(&mut asked.registers);
         asked.accesses.push(access);
     }
 }
 
-/// Notes the rest of an answer. What did less than it said is noted as it was said, so that it is
-/// found and reported like everybody's.
-fn finish(reply: &Reply, asked: &mut Asked) {
-    note(&reply.pokes, asked);
-    for bad in &reply.bad {
-        let write = bad.write.then_some(0);
-        let known = asked.accesses.iter().any(|a| a.address == bad.address && a.write.is_some() == bad.write);
-        if !known {
-            asked.accesses.push(BusAccess { address: bad.address, bytes: bad.width as u8, write });
+/// Notes accesses that did less than they said, as they were said, so that they are found and reported
+/// like everybody's. Values that did not fit are told in another way: here they would be written.
+fn note_bad(reply: &Reply, accesses: &mut Vec<BusAccess>) {
+    for bad in reply.bad.iter().filter(|bad| bad.kind != BadKind::TooWide) {
+        let bytes = bad.width as u8;
+        let same = |a: &BusAccess| (a.address, a.bytes, a.write.is_some()) == (bad.address, bytes, bad.write);
+        if !accesses.iter().any(same) {
+            accesses.push(BusAccess { address: bad.address, bytes, write: bad.write.then_some(0) });
         }
     }
 }
 
-/// What a program answered at an earlier stop.
-fn told(journal: &Journal, robot: Uid, controller: usize, stop: u64) -> Option<&[BusAccess]> {
+/// Tells of values that did not fit, once for each place.
+fn tell_too_wide(reply: &mut Reply, told: &mut Vec<(u32, u32)>) {
+    for bad in reply.bad.iter().filter(|bad| bad.kind == BadKind::TooWide) {
+        if !told.contains(&(bad.address, bad.width)) {
+            told.push((bad.address, bad.width));
+            let (bits, at) = (8 * bad.width, bad.address);
+            reply.said.push(format!("(a value for {at:#x} does not fit {bits} bits and was not written)"));
+        }
+    }
+}
+
+/// What a program decided at a stop.
+fn told(journal: &Journal, robot: Uid, controller: usize, stop: u64) -> Option<(&[BusAccess], &Thought)> {
     journal.at(stop).iter().find_map(|input| match &input.kind {
         InputKind::Thought { robot: r, controller: c, accesses, thought, .. }
-            if *r == robot && *c as usize == controller && thought.failure.is_none() =>
+            if *r == robot && *c as usize == controller =>
         {
-            Some(&accesses[..])
+            Some((&accesses[..], thought))
         }
         _ => None,
     })
@@ -327,28 +374,25 @@ fn again(child: &mut Child, heard: &Heard, told: Option<&[BusAccess]>) -> Result
     };
     child.post(heard.stop, &heard.image).map_err(|e| e.to_string())?;
     let mut answers = heard.answers.iter();
-    let mut pokes: Vec<Poke> = Vec::new();
+    let mut accesses: Vec<BusAccess> = Vec::new();
     let until = Instant::now() + AGAIN;
     loop {
         match child.poll(until.saturating_duration_since(Instant::now())) {
             Poll::Port(read) => {
-                pokes.extend(read.before);
+                accesses.extend(read.before.iter().map(write));
+                accesses.push(BusAccess { address: read.address, bytes: read.width as u8, write: None });
                 child.answer_port(answers.next().copied().unwrap_or(0));
             }
             Poll::Ready(reply) => {
-                pokes.extend(reply.pokes);
+                accesses.extend(reply.pokes.iter().map(write));
+                note_bad(&reply, &mut accesses);
                 break;
             }
             Poll::Pending => return differs("it is silent"),
             Poll::Dead(death) => return differs(&death.to_string()),
         }
     }
-    let Some(told) = told else { return Ok(()) };
-    let then = told.iter().filter_map(|a| Some((a.address, u32::from(a.bytes), a.write?)));
-    // Accesses that wrote nothing stand only in what was told.
-    let now: Vec<(u32, u32, u32)> = pokes.iter().map(|p| (p.address, p.width, p.value)).collect();
-    let same = then.filter(|p| now.contains(p)).count() >= now.len();
-    if same { Ok(()) } else { differs("it writes other values") }
+    if told.is_some_and(|told| told != accesses) { differs("it writes other values") } else { Ok(()) }
 }
 
 fn write_program(bytes: &Arc<Vec<u8>>) -> Result<ProgramFile, String> {

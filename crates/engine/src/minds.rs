@@ -24,7 +24,7 @@ use swarmyard_part_api::{
 
 /// Numbers the engine keeps for each program and robot, in the controller's column.
 pub(crate) const ROW: [f64; 4] = [0.0; 4];
-/// [`RUNS`], [`DEAD`] or [`ANEW`].
+/// [`RUNS`], [`DEAD`], [`ANEW`] or [`SILENT`].
 const STATUS: usize = 0;
 /// Failures so far.
 const FAILURES: usize = 1;
@@ -36,6 +36,8 @@ const THOUGHT: usize = 3;
 const RUNS: f64 = 0.0;
 const DEAD: f64 = 1.0;
 const ANEW: f64 = 2.0;
+/// It was silent the last time, which has been reported.
+const SILENT: f64 = 3.0;
 
 /// Sites of bad accesses that are remembered for one robot, so that each is reported once.
 const MOST_SITES: usize = 64;
@@ -354,7 +356,9 @@ fn ask(
                     access.write.is_none().then_some(read)
                 });
                 let answers = answers.collect();
-                member.memo.past.push(Heard { stop: view.state.stops, image, answers });
+                if told.thought.was_shown() {
+                    member.memo.past.push(Heard { stop: view.state.stops, image, answers });
+                }
                 (told.thought.clone(), told.think_ns)
             }
             None => return,
@@ -400,18 +404,26 @@ fn settle(
         let states = member.registers.ports().iter();
         decided.ports.extend(states.map(|(part, state)| (row, *part, state.clone())));
     }
-    let Some(failure) = failure else { return };
+    let was_silent = own[STATUS] == SILENT;
+    let Some(failure) = failure else {
+        own[STATUS] = RUNS;
+        return;
+    };
     let then = view.rules.after(failure.cause);
-    own[FAILURES] += 1.0;
-    match then {
-        Policy::Hold if failure.cause == Cause::Crash => own[STATUS] = DEAD,
-        Policy::Restart => {
-            own[STATUS] = ANEW;
-            // A fresh start has no past.
-            member.memo.past.clear();
-        }
-        Policy::Hold | Policy::Halt | Policy::End => {}
+    own[STATUS] = match (then, failure.cause) {
+        (Policy::Restart, _) => ANEW,
+        (Policy::Hold, Cause::Crash) => DEAD,
+        (_, Cause::Silence) => SILENT,
+        _ => RUNS,
+    };
+    if own[STATUS] == ANEW || failure.cause == Cause::Crash {
+        // Should it start again, then from the beginning.
+        member.memo.past.clear();
     }
+    if was_silent && failure.cause == Cause::Silence {
+        return;
+    }
+    own[FAILURES] += 1.0;
     let lines = member.memo.lines.clone();
     decided.events.push(RunEvent::Failed { robot, controller, failure, then, lines });
 }
@@ -464,6 +476,14 @@ fn take_over(
         scratch.later.push((at, robot, controller as u32, part as u32, place as u32, value));
     }
     scratch.events.extend(decided.events);
+}
+
+/// Whether one of a robot's controllers, a program, is asked at this stop.
+#[must_use]
+pub fn is_due(model: &Model, state: &State, slot: usize, controller: usize) -> bool {
+    let t = model.type_of[slot] as usize;
+    let row = (slot - model.types[t].slots.start) * ROW.len();
+    is_asked(&state.types[t].controllers[controller][row..row + ROW.len()], state.now)
 }
 
 /// Whether a program with this row is asked now: it runs, and has done thinking.

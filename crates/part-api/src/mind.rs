@@ -147,6 +147,21 @@ pub struct Thought {
     pub failure: Option<Failure>,
 }
 
+impl Thought {
+    /// A program outside is still busy with an earlier quantum: it has not even seen this one.
+    #[must_use]
+    pub fn still_busy() -> Thought {
+        let failure = Some(Failure { cause: Cause::Silence, message: String::new() });
+        Thought { failure, ..Thought::default() }
+    }
+
+    /// Whether a program outside has seen the quantum that this is about.
+    #[must_use]
+    pub fn was_shown(&self) -> bool {
+        *self != Thought::still_busy()
+    }
+}
+
 /// A program that runs inside: shared by all robots of a type.
 pub trait Program: Send + Sync {
     /// How it is treated.

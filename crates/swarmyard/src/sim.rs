@@ -226,7 +226,7 @@ impl Sim {
     fn ask(&mut self, robots: &[Uid]) -> (bool, bool) {
         let Sim { model, state, minds, journal, scratch, crew, .. } = self;
         let tick_us = (state.quantum.length.value() * 1e6).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-        let stand = Stand { model, minds, journal, stop: state.stops, tick_us };
+        let stand = Stand { model, state, minds, journal, tick_us };
         let (inputs, at_work) =
             crew.ask(&stand, robots, |slot| registers_sensed(model, state, scratch, slot));
         let came = !inputs.is_empty();
@@ -453,9 +453,19 @@ impl Sim {
     /// What the compiler says; the old code goes on.
     pub fn reload(&mut self, ty: &str, controller: &str) -> Result<u64, Error> {
         let (t, c) = self.controller(ty, controller)?;
-        let ControllerKind::Program(program) = &self.model.types[t].controllers[c].model else {
-            let what = format!("controller `{controller}` of `{ty}` has no code that could change");
-            return Err(Error::Wrong(Diagnostic::error("no-code", what)));
+        let program = match &self.model.types[t].controllers[c].model {
+            ControllerKind::Program(program) => program,
+            ControllerKind::Outside(_) => {
+                let what = format!(
+                    "controller `{controller}` of `{ty}` is a native program, which cannot change in a run"
+                );
+                let d = Diagnostic::error("native-code", what);
+                return Err(Error::Wrong(d.help("start the run again, or use the class `program`")));
+            }
+            ControllerKind::Columns(_) => {
+                let what = format!("controller `{controller}` of `{ty}` has no code that could change");
+                return Err(Error::Wrong(Diagnostic::error("no-code", what)));
+            }
         };
         let renewed = program.renewed().map_err(|d| Error::Scenario(Sources::default(), d))?;
         let code = renewed.code();

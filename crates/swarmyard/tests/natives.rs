@@ -1,15 +1,20 @@
-//! Controllers that are native processes, through the simulator: what they decide is journalled, what
-//! becomes of bad ones costs only their own robot, and nothing is left running.
+//! Controllers that are native programs: the same as in the sandbox, replayed from the journal, run
+//! again after a restore; and bad ones cost only their own robot.
 //!
-//! The programs are C, compiled here: these tests need a C compiler and clang.
+//! The programs are C, compiled here: these tests need a C compiler, and clang and lld for the sandbox.
+#![cfg(target_os = "linux")]
 
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use swarmyard::engine::{Frame, RunEvent};
+use swarmyard::base::{Pose2, Uid};
+use swarmyard::engine::{Journal, RunEvent};
 use swarmyard::part_api::{BadAccess, Cause, Policy};
-use swarmyard::{Error, Sim};
+use swarmyard::{Options, Sim};
 
-/// One robot with a program (`class` and more TOML in `controller`), and three that drive by themselves.
-fn world(code: &str, controller: &str) -> String {
+/// A world with robots `r1` … of one type, on which `code` runs; `class` is the class of its
+/// controller and more TOML for it.
+fn world(code: &str, class: &str, count: usize) -> String {
     format!(
         r#"
 format = 1
@@ -19,7 +24,6 @@ duration = "10s"
 [world]
 min = [-5, -5]
 max = [5, 5]
-
 [type.bot]
 radius = "10cm"
 [[type.bot.part]]
@@ -28,10 +32,8 @@ class = "diff-drive"
 [[type.bot.part]]
 name = "sonar"
 class = "sonar"
+count = 4
 range = "3m"
-[[type.bot.part]]
-name = "dice"
-class = "dice"
 [[type.bot.register]]
 part = "sonar"
 channel = "range"
@@ -49,324 +51,553 @@ channel = "right"
 at = 0x22
 signed = true
 scale = 0.001
-[[type.bot.register]]
-part = "dice"
-channel = "value"
-at = 0x30
-width = 32
 [type.bot.controller]
-{controller}
+{class}
 code = '''
 #include "rio.h"
 #include "registers.h"
 static void drive(int left, int right) {{ rio_pokes16(DRIVE_LEFT, (int16_t)left); rio_pokes16(DRIVE_RIGHT, (int16_t)right); }}
 {code}
 '''
-
-[type.good]
-radius = "10cm"
-[[type.good.part]]
-name = "drive"
-class = "diff-drive"
-[type.good.controller]
-class = "cruise"
-left = 0.2
-right = 0.25
-
 [[robot]]
 name = "r"
 type = "bot"
-at = [0, -2]
-[[robot]]
-name = "g"
-type = "good"
-count = 3
-at = [0, 1]
-layout = {{ class = "row", step = [0, 1.2] }}
+count = {count}
+layout = {{ class = "row", step = [0, 1] }}
 "#
     )
 }
 
-fn sim(code: &str, controller: &str) -> Sim {
-    Sim::from_text(&world(code, controller)).unwrap_or_else(|e| panic!("{e}"))
+fn load(text: &str) -> Sim {
+    Sim::from_text(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-const PROCESS: &str = "class = \"process\"\nthink = 0";
-
-fn steps(sim: &mut Sim, n: usize) -> Vec<Frame> {
-    (0..n).map(|_| sim.step().unwrap()).collect()
+/// A run of native programs whose decisions have effect at once; `more` is more TOML.
+fn native(code: &str, more: &str, count: usize) -> Sim {
+    load(&world(code, &format!("class = \"process\"\nthink = 0\n{more}"), count))
 }
 
-fn failures(frames: &[Frame]) -> Vec<(Cause, Policy)> {
-    let failed = frames.iter().flat_map(|f| &f.events).filter_map(|e| match e {
-        RunEvent::Failed { failure, then, .. } => Some((failure.cause, *then)),
+/// All events of `steps` steps.
+fn events(sim: &mut Sim, steps: usize) -> Vec<RunEvent> {
+    (0..steps).flat_map(|_| sim.step().unwrap().events).collect()
+}
+
+/// Who failed how: (robot, cause, what follows, message, last lines).
+fn failures(events: &[RunEvent]) -> Vec<(Uid, Cause, Policy, String, Vec<String>)> {
+    let failed = events.iter().filter_map(|e| match e {
+        RunEvent::Failed { robot, failure, then, lines, .. } => {
+            Some((*robot, failure.cause, *then, failure.message.clone(), lines.clone()))
+        }
         _ => None,
     });
     failed.collect()
 }
 
-fn left(sim: &Sim) -> f64 {
-    sim.channel("/robots/r/drive", "left").unwrap()[0]
+fn causes(events: &[RunEvent]) -> Vec<(Cause, Policy)> {
+    failures(events).into_iter().map(|f| (f.1, f.2)).collect()
 }
 
-/// Processes whose program was written by this test process.
-fn ours() -> Vec<String> {
-    let mark = format!("swarmyard-program-{}-", std::process::id());
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if line.contains(&mark) {
-            found.push(line);
+fn said(events: &[RunEvent]) -> Vec<&str> {
+    let said = events.iter().filter_map(|e| match e {
+        RunEvent::Said { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    said.collect()
+}
+
+fn hashes(sim: &mut Sim, steps: usize) -> Vec<u64> {
+    (0..steps).map(|_| sim.step().unwrap().hash).collect()
+}
+
+fn left(sim: &Sim, robot: &str) -> f64 {
+    sim.channel(&format!("/robots/{robot}/drive"), "left").unwrap()[0]
+}
+
+/// Processes that this one started and that still run, at any depth.
+fn below() -> Vec<u32> {
+    let parent = |pid: u32| -> Option<u32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let rest = stat.rsplit_once(')')?.1;
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        if words[0] == "Z" { None } else { words[1].parse().ok() }
+    };
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mine = pids.filter(|&pid| {
+        let mut above = parent(pid);
+        while let Some(p) = above.filter(|p| *p > 1) {
+            if p == std::process::id() {
+                return true;
+            }
+            above = parent(p);
         }
-    }
-    found
+        false
+    });
+    mine.collect()
 }
 
-/// Wanders by sonar and dice, in both styles.
-const WANDER: &str = "
-static int turn;
-static void round_(void) {
-    unsigned noise = rio_peek32(DICE_VALUE) ^ rio_peek32(DICE_VALUE);
-    if (rio_peek16(SONAR_RANGE) < 600) turn = 5 + (int)(noise >> 29);
-    if (turn > 0) { turn--; drive(150, -150); } else drive(400 + (int)(noise >> 27), 400);
+/// Processes whose program is a file made by the process `pid`.
+fn made_by(pid: u32) -> Vec<u32> {
+    let name = format!("swarmyard-program-{pid}-");
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let named = all.filter_map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        String::from_utf8_lossy(&line).contains(&name).then(|| entry.file_name().to_str()?.parse().ok())?
+    });
+    named.collect()
+}
+
+/// Files of programs made by the process `pid`.
+fn files_of(pid: u32) -> usize {
+    let name = format!("swarmyard-program-{pid}-");
+    let all = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+    all.filter(|entry| entry.file_name().to_string_lossy().starts_with(&name)).count()
+}
+
+/// Tests that look for what is left of them run alone, in a copy of this program: others start
+/// processes at the same time.
+fn alone(test: &str, body: impl FnOnce()) {
+    if std::env::var_os("SWARMYARD_ALONE").is_some() {
+        body();
+        return;
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env("SWARMYARD_ALONE", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+/// Nothing runs below this process, and no file of a program is left. What was killed may need a moment.
+fn nothing_left(what: &str) {
+    let begun = Instant::now();
+    while !below().is_empty() || !made_by(std::process::id()).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{what} left running: {:?}", below());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(files_of(std::process::id()), 0, "{what} left files");
+}
+
+/// Wanders, with a memory that grows: any slip in running it again shows.
+const WANDER: &str = r"
+static unsigned noise = 1; static int turn; static int seen;
+void robot_setup(void) { noise = 7; }
+void robot_step(void) {
+    noise = noise * 1103515245u + 12345u;
+    seen += rio_peek16(SONAR_RANGE_AT(0));
+    if (rio_peek16(SONAR_RANGE_AT(0)) < 500) turn = 5 + (int)(noise >> 28);
+    if (turn > 0) { turn--; drive(150, -150); } else drive(400 + (int)(noise >> 25), 400 + (seen & 31));
 }";
 
-fn by_functions() -> String {
-    format!("{WANDER}\nvoid robot_setup(void) {{ turn = 3; }}\nvoid robot_step(void) {{ round_(); }}")
+/// The same idea as a program with its own loop.
+const LOOP: &str = r"
+int main(void) {
+    int turn = 0; unsigned noise = 1;
+    rio_init();
+    while (rio_wait()) {
+        noise = noise * 1103515245u + 12345u;
+        if (rio_peek16(SONAR_RANGE_AT(0)) < 500) turn = 5 + (int)(noise >> 28);
+        if (turn > 0) { turn--; drive(150, -150); } else drive(400 + (int)(noise >> 25), 420);
+    }
+    rio_done();
+    return 0;
+}";
+
+#[test]
+fn sandbox_shared_memory_and_pipes_give_the_same_poses() {
+    for code in [WANDER, LOOP] {
+        for think in ["0", "\"150ms\""] {
+            let poses = |class: &str| -> Vec<Pose2> {
+                let mut sim = load(&world(code, &format!("{class}\nthink = {think}"), 3));
+                let mut all = Vec::new();
+                for _ in 0..80 {
+                    sim.step().unwrap();
+                    all.extend(["r1", "r2", "r3"].map(|r| sim.pose(&format!("/robots/{r}")).unwrap()));
+                }
+                all
+            };
+            let sandbox = poses("class = \"program\"");
+            assert!(sandbox[0] != sandbox[237], "it moves");
+            assert_eq!(poses("class = \"process\"\ntransport = \"shared\""), sandbox, "shared {think}");
+            assert_eq!(poses("class = \"process\"\ntransport = \"pipes\""), sandbox, "pipes {think}");
+        }
+    }
 }
 
-fn by_loop() -> String {
+/// Hashes of a replay, which must start nothing.
+fn replayed(text: &str, journal: &Journal, steps: usize) -> Vec<u64> {
+    let mut sim = load(text);
+    sim.set_journal(journal.clone()).unwrap();
+    let hashes = hashes(&mut sim, steps);
+    assert!(below().is_empty() && files_of(std::process::id()) == 0, "a replay starts programs");
+    hashes
+}
+
+#[test]
+fn a_journal_replays_without_any_process() {
+    alone("a_journal_replays_without_any_process", || {
+        for class in ["think = 0", "think = 0.15\ntransport = \"pipes\"", "# as measured"] {
+            let text = world(WANDER, &format!("class = \"process\"\n{class}"), 3);
+            let mut sim = load(&text);
+            let live = hashes(&mut sim, 60);
+            assert_eq!(made_by(std::process::id()).len(), 3, "one process per robot");
+            let journal = sim.journal().clone();
+            drop(sim);
+            nothing_left(class);
+            assert_eq!(replayed(&text, &journal, 60), live, "{class}");
+        }
+    });
+}
+
+#[test]
+fn failures_replay_from_the_journal_too() {
+    let code = "#include <unistd.h>\nvoid robot_step(void) { drive(300, 300); rio_peek8(0x99); if (rio_ticks() == 3) usleep(300000); if (rio_ticks() == 9) __builtin_trap(); }";
+    let text = world(code, "class = \"process\"\nthink = 0\npatience = 0.1\non_crash = \"restart\"", 2);
+    let mut sim = load(&text);
+    let live: Vec<_> = (0..20).map(|_| sim.step().unwrap()).collect();
+    let mut again = load(&text);
+    again.set_journal(sim.journal().clone()).unwrap();
+    assert_eq!((0..20).map(|_| again.step().unwrap()).collect::<Vec<_>>(), live);
+}
+
+#[test]
+fn after_a_restore_programs_are_run_again_from_what_they_saw() {
+    for (code, transport) in [(WANDER, "shared"), (LOOP, "pipes")] {
+        let text = world(code, &format!("class = \"process\"\nthink = 0\ntransport = \"{transport}\""), 2);
+        let mut sim = load(&text);
+        hashes(&mut sim, 25);
+        let middle = sim.snapshot();
+        let first = hashes(&mut sim, 25);
+        sim.restore(&middle).unwrap();
+        assert_eq!(hashes(&mut sim, 25), first, "{transport}");
+        let mut other = load(&text);
+        other.restore(&middle).unwrap();
+        assert_eq!(hashes(&mut other, 25), first, "{transport}, in another run");
+    }
+}
+
+#[test]
+fn a_program_that_does_not_repeat_itself_is_named_and_costs_only_its_own_robot() {
+    // Only r1 has a wall to its right: it alone looks at what differs from run to run.
+    let code = "#include <unistd.h>\nvoid robot_step(void) { drive(100 + (rio_peek16(SONAR_RANGE_AT(3)) > 1200 ? getpid() % 1000 : 0), 100); }";
+    let text = world(code, "class = \"process\"\nthink = 0", 3).replace("[-5, -5]", "[-5, -1.5]");
+    let mut sim = load(&text);
+    hashes(&mut sim, 5);
+    let middle = sim.snapshot();
+    sim.restore(&middle).unwrap();
+    let failed = failures(&events(&mut sim, 5));
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert_eq!(failed[0].0, Uid::of_path("/robots/r1"));
+    assert!(
+        failed[0].3.contains("run again from the start, the program does not do at tick 0"),
+        "{failed:?}"
+    );
+    assert!(left(&sim, "r1") == 0.0 && left(&sim, "r2") > 0.0);
+}
+
+/// Is silent in tick 3, for as long as that takes, and then goes on.
+fn sleeper(milliseconds: u32) -> String {
     format!(
-        "{WANDER}\nint main(void) {{ rio_init(); turn = 3; while (rio_wait()) round_(); rio_done(); return 0; }}"
+        "#include <unistd.h>\nvoid robot_step(void) {{ drive(100 + (int)rio_ticks(), 100); if (rio_ticks() == 3 && rio_peek16(SONAR_RANGE_AT(3)) > 1200) usleep({milliseconds}000u); }}"
     )
 }
 
-#[test]
-fn one_source_goes_the_same_way_in_the_sandbox_and_as_a_process() {
-    for code in [by_functions(), by_loop()] {
-        for think in ["think = 0", "think = \"150ms\""] {
-            let mut sandbox = sim(&code, &format!("class = \"program\"\n{think}"));
-            let mut shared = sim(&code, &format!("class = \"process\"\n{think}"));
-            let mut pipes = sim(&code, &format!("class = \"process\"\ntransport = \"pipes\"\n{think}"));
-            for tick in 0..60 {
-                for sim in [&mut sandbox, &mut shared, &mut pipes] {
-                    sim.step().unwrap();
-                }
-                let pose = sandbox.pose("/robots/r");
-                assert_eq!(
-                    (shared.pose("/robots/r"), pipes.pose("/robots/r")),
-                    (pose, pose),
-                    "tick {tick}, {think}"
-                );
-            }
-            assert!(sandbox.pose("/robots/r").unwrap().at.x > 0.2, "it went somewhere");
-        }
-    }
+/// Robot r1 sleeps in tick 3, r2 and r3 do not.
+fn silent(policy: &str, milliseconds: u32) -> Sim {
+    let class = format!("class = \"process\"\nthink = 0\npatience = 0.2\non_silence = \"{policy}\"");
+    load(&world(&sleeper(milliseconds), &class, 3).replace("[-5, -5]", "[-5, -1.5]"))
 }
 
 #[test]
-fn a_journal_replays_to_the_bit_and_starts_nothing() {
-    // Think time as measured: different in every run, the same in every replay.
-    for controller in [PROCESS, "class = \"process\""] {
-        let mut live = sim(&by_functions(), controller);
-        let hashes: Vec<u64> = steps(&mut live, 40).iter().map(|f| f.hash).collect();
-        let journal = live.journal().clone();
-        drop(live);
-        let mut replay = sim(&by_functions(), controller);
-        replay.set_journal(journal).unwrap();
-        let again: Vec<u64> = steps(&mut replay, 40).iter().map(|f| f.hash).collect();
-        assert_eq!(again, hashes);
-    }
+fn a_silent_program_is_reported_once_and_its_commands_stay() {
+    let mut sim = silent("hold", 20_000);
+    let begun = Instant::now();
+    let all = events(&mut sim, 20);
+    assert!(begun.elapsed() < Duration::from_secs(2), "it is waited for once");
+    let failed = failures(&all);
+    assert_eq!(causes(&all), [(Cause::Silence, Policy::Hold)]);
+    assert_eq!((failed[0].0, failed[0].3.as_str()), (Uid::of_path("/robots/r1"), "no answer for 0.2 s"));
+    assert!((left(&sim, "r1") - 0.102).abs() < 1e-12, "the last commands before stay");
+    assert!((left(&sim, "r2") - 0.119).abs() < 1e-12, "others go on");
 }
 
 #[test]
-fn a_restored_program_is_run_again_through_its_past() {
-    let mut one = sim(&by_loop(), PROCESS);
-    steps(&mut one, 20);
-    let middle = one.snapshot();
-    let first: Vec<u64> = steps(&mut one, 20).iter().map(|f| f.hash).collect();
-    one.restore(&middle).unwrap();
-    let second: Vec<u64> = steps(&mut one, 20).iter().map(|f| f.hash).collect();
-    assert_eq!(first, second);
-    // Also where it never ran before: the snapshot has its past.
-    let mut other = sim(&by_loop(), PROCESS);
-    other.restore(&middle).unwrap();
-    let third: Vec<u64> = steps(&mut other, 20).iter().map(|f| f.hash).collect();
-    assert_eq!(first, third);
+fn a_late_answer_is_not_taken_for_a_new_one() {
+    let mut sim = silent("hold", 300);
+    let all = events(&mut sim, 8);
+    assert_eq!(causes(&all), [(Cause::Silence, Policy::Hold)]);
+    std::thread::sleep(Duration::from_millis(300));
+    let tick = sim.state().stops;
+    assert_eq!(causes(&events(&mut sim, 1)), []);
+    assert!((left(&sim, "r1") - (0.1 + 0.001 * tick as f64)).abs() < 1e-12, "it answers what it was asked");
+    // Run again from what it saw, which leaves out the quanta it slept through.
+    let middle = sim.snapshot();
+    let first = hashes(&mut sim, 5);
+    sim.restore(&middle).unwrap();
+    assert_eq!(hashes(&mut sim, 5), first);
 }
 
 #[test]
-fn a_replay_goes_live_where_its_journal_ends() {
-    let mut live = sim(&by_functions(), PROCESS);
-    let hashes: Vec<u64> = steps(&mut live, 40).iter().map(|f| f.hash).collect();
-    let mut journal = live.journal().clone();
-    journal.cut_from(25);
-    let mut replay = sim(&by_functions(), PROCESS);
-    replay.set_journal(journal).unwrap();
-    let again: Vec<u64> = steps(&mut replay, 40).iter().map(|f| f.hash).collect();
-    assert_eq!(again, hashes);
+fn a_silent_program_is_still_silent_after_a_restore() {
+    let mut sim = silent("hold", 20_000);
+    events(&mut sim, 6);
+    let middle = sim.snapshot();
+    sim.restore(&middle).unwrap();
+    assert_eq!(causes(&events(&mut sim, 4)), [], "which has been reported");
+    assert!((left(&sim, "r1") - 0.102).abs() < 1e-12 && (left(&sim, "r2") - 0.109).abs() < 1e-12);
 }
 
 #[test]
-fn a_program_that_cannot_repeat_itself_is_found_out() {
-    // Its speed depends on the process it is.
-    let code = "int getpid(void); void robot_step(void) { drive(getpid() % 30000, 0); }";
-    let mut one = sim(code, PROCESS);
-    steps(&mut one, 5);
-    let middle = one.snapshot();
-    one.restore(&middle).unwrap();
-    let frames = steps(&mut one, 3);
-    assert_eq!(failures(&frames), [(Cause::Crash, Policy::Halt)]);
-    let message = frames.iter().flat_map(|f| &f.events).find_map(|e| match e {
-        RunEvent::Failed { failure, .. } => Some(failure.message.clone()),
-        _ => None,
-    });
-    assert!(message.unwrap().contains("does not do at tick 0 what it did"), "the message names the tick");
+fn every_policy_follows_silence() {
+    let mut sim = silent("halt", 20_000);
+    assert_eq!(causes(&events(&mut sim, 6)), [(Cause::Silence, Policy::Halt)]);
+    assert!(left(&sim, "r1") == 0.0 && left(&sim, "r2") > 0.1 && sim.state().accounts.halts == 1);
+    let mut sim = silent("restart", 20_000);
+    assert_eq!(causes(&events(&mut sim, 6)), [(Cause::Silence, Policy::Restart)]);
+    assert!((left(&sim, "r1") - 0.105).abs() < 1e-12, "a new one goes on");
+    let mut sim = silent("end", 20_000);
+    assert_eq!(causes(&events(&mut sim, 4)), [(Cause::Silence, Policy::End)]);
+    assert!(sim.is_over() && sim.state().ended);
 }
 
 #[test]
-fn silence_is_told_once_and_every_policy_follows() {
-    let code = "#include <unistd.h>\nvoid robot_step(void) { drive(300, 300); if (rio_ticks() == 3) for (;;) pause(); }";
-    let silent = |policy: &str| {
-        let mut sim = sim(code, &format!("{PROCESS}\npatience = 0.1\non_silence = \"{policy}\""));
-        let frames = steps(&mut sim, 8);
-        (sim, frames)
+fn crash_exit_and_abort_are_told_with_the_last_lines() {
+    let last = |end: &str| {
+        let code = format!(
+            "#include <stdlib.h>\n#include <stdio.h>\nvoid robot_step(void) {{ drive(300, 300); rio_log_int(\"tick\", (int)rio_ticks()); if (rio_ticks() == 2) {{ fprintf(stderr, \"about to fall\\n\"); {end} }} }}"
+        );
+        let all = events(&mut native(&code, "", 1), 5);
+        assert_eq!(causes(&all), [(Cause::Crash, Policy::Halt)], "{end}");
+        assert_eq!(said(&all)[..2], ["tick 0", "tick 1"], "{end}: each line once");
+        failures(&all).remove(0)
     };
-    let (sim, frames) = silent("hold");
-    assert_eq!(failures(&frames), [(Cause::Silence, Policy::Hold)]);
-    assert!((sim.pose("/robots/r").unwrap().at.x - 0.24).abs() < 1e-9, "its last commands stay");
-    let (sim, frames) = silent("halt");
-    assert_eq!(failures(&frames), [(Cause::Silence, Policy::Halt)]);
-    assert!((sim.pose("/robots/r").unwrap().at.x - 0.09).abs() < 1e-9, "it stands");
-    let (_, frames) = silent("restart");
-    assert_eq!(failures(&frames), [(Cause::Silence, Policy::Restart)]);
-    let (sim, _) = silent("end");
-    assert!(sim.is_over());
-}
-
-#[test]
-fn a_late_answer_is_not_taken_for_the_next_one() {
-    let code = "#include <unistd.h>\nvoid robot_step(void) { if (rio_ticks() == 2) usleep(400000); drive((int)rio_ticks() + 1, 0); }";
-    let mut one = sim(code, &format!("{PROCESS}\npatience = 0.1"));
-    let mut speeds = Vec::new();
-    for _ in 0..3 {
-        one.step().unwrap();
-        speeds.push((left(&one) * 1000.0).round());
-    }
-    // Tick 2 was given up: its commands are those of tick 1. It sleeps on, then answers tick 2, which
-    // is thrown away, and is asked for the tick of then.
-    assert_eq!(speeds, [1.0, 2.0, 2.0]);
-    let until = Instant::now() + Duration::from_secs(5);
-    while (left(&one) * 1000.0).round() < 4.0 {
-        assert!(Instant::now() < until, "it never came back");
-        let tick = one.state().stops;
-        one.step().unwrap();
-        let speed = (left(&one) * 1000.0).round();
-        assert!(speed == 2.0 || speed == tick as f64 + 1.0, "tick {tick} has speed {speed}");
-        std::thread::sleep(Duration::from_millis(20));
+    for (end, message) in [
+        ("exit(3);", "ended by itself with code 3"),
+        ("abort();", "SIGABRT"),
+        ("*(volatile int *)8 = 1;", "SIGSEGV"),
+    ] {
+        let failure = last(end);
+        assert!(failure.3.contains(message), "{failure:?}");
+        assert_eq!(failure.4.last().unwrap(), "about to fall", "{failure:?}");
+        assert_eq!(failure.4.iter().filter(|l| *l == "tick 1").count(), 1, "{failure:?}");
     }
 }
 
 #[test]
-fn last_words_and_bad_registers_are_reported() {
-    let code = "#include <stdio.h>\n#include <stdlib.h>\nvoid robot_step(void) { drive(100, 100); rio_peek8(0x99); rio_poke16(0x21, 5); printf(\"tick %u\\n\", rio_ticks()); fflush(stdout); if (rio_ticks() == 4) abort(); }";
-    let mut one = sim(code, PROCESS);
-    let frames = steps(&mut one, 8);
-    assert_eq!(failures(&frames), [(Cause::Crash, Policy::Halt)]);
-    let (message, lines) = frames
-        .iter()
-        .flat_map(|f| &f.events)
-        .find_map(|e| match e {
-            RunEvent::Failed { failure, lines, .. } => Some((failure.message.clone(), lines.clone())),
-            _ => None,
-        })
-        .unwrap();
-    assert!(message.contains("signal 6"), "{message}");
-    assert!(lines.iter().any(|l| l == "tick 3"), "{lines:?}");
-    let mut bad: Vec<(u32, BadAccess)> = frames
-        .iter()
-        .flat_map(|f| &f.events)
-        .filter_map(|e| match e {
-            RunEvent::BadAccess { access, .. } => Some((access.address, access.why)),
-            _ => None,
-        })
-        .collect();
-    bad.sort();
-    assert_eq!(bad, [(0x21, BadAccess::Misaligned), (0x99, BadAccess::Unmapped)], "each site once");
+fn every_policy_follows_a_crash() {
+    let code = "void robot_step(void) { drive(300, 300); if (rio_ticks() == 2) __builtin_trap(); }";
+    let crash = |policy: &str| {
+        let mut sim = native(code, &format!("on_crash = \"{policy}\""), 2);
+        let all = events(&mut sim, 6);
+        (sim, all)
+    };
+    let x = |sim: &Sim| sim.pose("/robots/r1").unwrap().at.x;
+    let (sim, all) = crash("hold");
+    assert_eq!(causes(&all), [(Cause::Crash, Policy::Hold); 2]);
+    assert!((x(&sim) - 0.18).abs() < 1e-9, "its last commands stay");
+    let (sim, all) = crash("halt");
+    assert_eq!(causes(&all), [(Cause::Crash, Policy::Halt); 2]);
+    assert!((x(&sim) - 0.06).abs() < 1e-9, "halted for good");
+    let (sim, all) = crash("restart");
+    assert_eq!(
+        causes(&all),
+        [(Cause::Crash, Policy::Restart); 2],
+        "the new one does not see the old one's past"
+    );
+    assert!((x(&sim) - 0.18).abs() < 1e-9);
+    let (sim, _) = crash("end");
+    assert!(sim.is_over() && sim.state().ended);
 }
 
-/// Programs that do what programs must not.
-const HOSTILE: [(&str, &str); 12] = [
-    ("hangs", "void robot_step(void) { for (;;) {} }"),
-    ("exits at once", "#include <stdlib.h>\nvoid robot_setup(void) { exit(0); } void robot_step(void) {}"),
-    ("falls", "void robot_step(void) { *(volatile int *)8 = 1; }"),
+#[test]
+fn bad_accesses_are_reported_once_each_and_reads_too() {
+    let code = "void robot_step(void) { drive(100, 100); rio_peek8(0x99); rio_poke16(0x11, 1); rio_poke16(SONAR_RANGE, 1); }";
+    for transport in ["shared", "pipes"] {
+        let mut sim = native(code, &format!("transport = \"{transport}\""), 2);
+        let all = events(&mut sim, 10);
+        let of = |robot: &str| -> Vec<(u32, BadAccess)> {
+            let uid = Uid::of_path(robot);
+            let bad = all.iter().filter_map(|e| match e {
+                RunEvent::BadAccess { robot, access, .. } if *robot == uid => {
+                    Some((access.address, access.why))
+                }
+                _ => None,
+            });
+            bad.collect()
+        };
+        let mut one = of("/robots/r1");
+        one.sort_unstable();
+        let sites = [(0x10, BadAccess::ReadOnly), (0x11, BadAccess::Misaligned), (0x99, BadAccess::Unmapped)];
+        assert_eq!(one, sites, "{transport}");
+        assert!((left(&sim, "r2") - 0.1).abs() < 1e-12, "the rest of the step counts");
+    }
+}
+
+#[test]
+fn a_bad_register_may_start_it_anew() {
+    let code = "static int steps; void robot_step(void) { drive(100 + steps++, 100); if (rio_ticks() == 3) rio_peek8(0x99); }";
+    let mut sim = native(code, "on_bad_register = \"restart\"", 1);
+    assert_eq!(causes(&events(&mut sim, 6)), [(Cause::BadRegister, Policy::Restart)]);
+    assert!((left(&sim, "r1") - 0.101).abs() < 1e-12, "{}", left(&sim, "r1"));
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_told_once_and_not_written() {
+    let mut sim = script(
+        "wide",
+        "#!/bin/sh\necho 'rio 1'\nwhile read -r word tick rest; do case \"$word\" in tick) echo 'poke16 0x20 100'; echo 'poke16 0x20 70000'; echo \"done $tick\";; stop) exit 0;; esac; done\n",
+    );
+    let all = events(&mut sim, 5);
+    assert_eq!(said(&all), ["(a value for 0x20 does not fit 16 bits and was not written)"]);
+    assert!((left(&sim, "r1") - 0.1).abs() < 1e-12);
+}
+
+/// A run with a program that is a script, started as it stands.
+fn script(name: &str, text: &str) -> Sim {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("natives-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("program.sh");
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let world = world("", "class = \"process\"\nthink = 0\npatience = 5\nsource = \"program.sh\"", 1);
+    let (before, after) = world.split_once("code = '''").unwrap();
+    let world = format!("{before}{}", after.split_once("'''").unwrap().1);
+    std::fs::write(folder.join("world.toml"), world).unwrap();
+    Sim::load(folder.join("world.toml"), &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn code_of_native_programs_cannot_change_in_a_run() {
+    let mut sim = native(WANDER, "", 1);
+    sim.step().unwrap();
+    let Err(problem) = sim.reload("bot", "controller") else { panic!("it was reloaded") };
+    assert!(problem.to_string().contains("is a native program, which cannot change in a run"), "{problem}");
+    sim.step().unwrap();
+}
+
+/// A hostile program, `r1`, among three good robots; the good ones' poses after every step, and what
+/// was told.
+fn among_good_ones(code: &str, more: &str) -> (Vec<Pose2>, Vec<RunEvent>) {
+    let good = r#"
+[type.good]
+radius = "10cm"
+[[type.good.part]]
+name = "drive"
+class = "diff-drive"
+slip = "5%"
+[type.good.controller]
+class = "cruise"
+left = 0.3
+right = 0.35
+[[robot]]
+name = "good"
+type = "good"
+at = [2, 0]
+count = 3
+layout = { class = "row", step = [0, 1] }
+"#;
+    let class = format!("class = \"process\"\nthink = 0\npatience = 0.2\n{more}");
+    let mut sim = load(&(world(code, &class, 1) + good));
+    let (mut poses, mut all) = (Vec::new(), Vec::new());
+    for _ in 0..10 {
+        all.extend(sim.step().unwrap().events);
+        poses.extend(["good1", "good2", "good3"].map(|r| sim.pose(&format!("/robots/{r}")).unwrap()));
+    }
+    sim.finish();
+    (poses, all)
+}
+
+/// Ten kinds of hostile programs: (what it does, more TOML, code).
+const HOSTILE: [(&str, &str, &str); 12] = [
+    ("hangs", "", "void robot_step(void) { for (;;) {} }"),
+    ("exits at once", "", "int main(void) { return 0; }"),
+    ("segfaults", "", "void robot_step(void) { *(volatile int *)8 = 1; }"),
     (
-        "aborts in its third step",
-        "#include <stdlib.h>\nvoid robot_step(void) { if (rio_ticks() == 2) abort(); }",
+        "aborts mid-step",
+        "",
+        "#include <stdlib.h>\nvoid robot_step(void) { drive(1, 1); if (rio_ticks() == 2) abort(); }",
     ),
     (
-        "writes all over itself",
-        "#include <string.h>\nvoid robot_step(void) { char c; memset(&c - 4096, 0xee, 1 << 20); }",
+        "scribbles over memory",
+        "",
+        "#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>\n#include <sys/stat.h>\nvoid robot_step(void) { struct stat s; int fd = atoi(getenv(\"RIO_FD\")); if (fstat(fd, &s) != 0) { exit(4); } void *m = mmap(0, (size_t)s.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); memset(m, 0xa5, (size_t)s.st_size); for (;;) {} }",
     ),
     (
-        "writes garbage to stdout",
-        "#include <unistd.h>\nvoid robot_step(void) { for (int k = 0; k < 1000; k++) if (write(1, \"\\xff\\0garbage\\n\", 11) < 0) return; }",
+        "garbage for lines",
+        "transport = \"lines\"",
+        "#include <stdio.h>\nint main(void) { for (int k = 0; k < 1000; k++) printf(\"garbage %d\\n\", k); return 0; }",
+    ),
+    (
+        "garbage for records",
+        "transport = \"pipes\"",
+        "#include <stdio.h>\nint main(void) { for (int k = 0; k < 1000; k++) printf(\"garbage %d\\n\", k); return 0; }",
     ),
     (
         "floods stderr",
-        "#include <stdio.h>\nvoid robot_step(void) { for (int k = 0; k < 100000; k++) fprintf(stderr, \"line %d\\n\", k); }",
+        "",
+        "#include <stdio.h>\nvoid robot_step(void) { for (;;) fprintf(stderr, \"all work and no play\\n\"); }",
     ),
     (
-        "leaves children",
-        "#include <unistd.h>\nvoid robot_setup(void) { for (int k = 0; k < 3; k++) if (fork() == 0) { setsid(); for (;;) pause(); } } void robot_step(void) {}",
+        "forks children that survive",
+        "",
+        "#include <unistd.h>\nvoid robot_step(void) { if (fork() == 0) { setsid(); if (fork() == 0) for (;;) sleep(100); _exit(0); } if (rio_ticks() == 3) _exit(0); }",
     ),
     (
         "allocates without end",
-        "#include <stdlib.h>\n#include <string.h>\nvoid robot_step(void) { for (;;) { char *p = malloc(1 << 24); if (!p) abort(); memset(p, 1, 1 << 24); } }",
+        "memory = 100000000",
+        "#include <stdlib.h>\n#include <string.h>\nvoid robot_step(void) { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }",
     ),
-    ("pokes without end", "void robot_step(void) { for (;;) rio_poke16(DRIVE_LEFT, 1); }"),
+    ("forks without end", "tasks = 16", "#include <unistd.h>\nvoid robot_step(void) { for (;;) fork(); }"),
     (
-        "does not stop when asked",
-        "#include <signal.h>\n#include <unistd.h>\nvoid robot_setup(void) { signal(SIGTERM, SIG_IGN); } void robot_step(void) { drive(9, 9); } void robot_stop(void) { for (;;) pause(); }",
-    ),
-    (
-        "closes everything",
-        "#include <unistd.h>\nvoid robot_step(void) { for (int k = 0; k < 64; k++) close(k); }",
+        "ignores the stop request",
+        "",
+        "#include <signal.h>\n#include <unistd.h>\nvoid robot_setup(void) { signal(SIGTERM, SIG_IGN); signal(SIGHUP, SIG_IGN); }\nvoid robot_step(void) { drive(1, 1); }\nvoid robot_stop(void) { for (;;) sleep(100); }",
     ),
 ];
 
 #[test]
-fn twelve_hostile_programs_cost_only_their_own_robot_and_leave_nothing() {
-    let good = |sim: &Sim| ["/robots/g1", "/robots/g2", "/robots/g3"].map(|g| sim.pose(g).unwrap());
-    let mut alone = sim("void robot_step(void) {}", "class = \"program\"");
-    steps(&mut alone, 10);
-    for (what, code) in HOSTILE {
-        for transport in ["shared", "pipes"] {
-            let limits = "patience = 0.15\nmemory = 268435456\ntasks = 8";
-            let controller = format!("{PROCESS}\ntransport = \"{transport}\"\n{limits}");
-            let mut sim = sim(code, &controller);
-            steps(&mut sim, 10);
-            assert_eq!(good(&sim), good(&alone), "{what}, {transport}");
-            sim.finish();
+fn hostile_programs_cost_only_their_own_robot_and_leave_nothing() {
+    alone("hostile_programs_cost_only_their_own_robot_and_leave_nothing", || {
+        let (quiet, _) = among_good_ones("void robot_step(void) {}", "");
+        for (what, more, code) in HOSTILE {
+            let begun = Instant::now();
+            let (poses, all) = among_good_ones(code, more);
+            assert_eq!(poses, quiet, "{what}: the others are as without it");
+            let obeys = what == "ignores the stop request";
+            assert_eq!(failures(&all).len(), usize::from(!obeys), "{what}: {all:?}");
+            nothing_left(what);
+            assert!(begun.elapsed() < Duration::from_secs(3), "{what} took {:?}", begun.elapsed());
         }
-    }
-    let until = Instant::now() + Duration::from_secs(5);
-    while !ours().is_empty() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(ours(), Vec::<String>::new());
+    });
 }
 
 #[test]
-fn a_process_needs_a_program_that_can_be_started() {
-    let text = world("", PROCESS).replace("code = '''", "source = \"nothing.py\"\nx = '''");
-    let (before, rest) = text.split_once("x = '''").unwrap();
-    let text = format!("{before}{}", rest.split_once("'''").unwrap().1);
-    // Without files it loads, for a replay, and says why it cannot go on.
-    let mut one = Sim::from_text(&text).unwrap();
-    let frames = steps(&mut one, 1);
-    assert_eq!(failures(&frames), [(Cause::Crash, Policy::Halt)]);
-    let Err(Error::Wrong(d)) = one.reload("bot", "controller") else { panic!("it has no code") };
-    assert!(d.message.contains("no code"), "{d:?}");
+fn nothing_runs_on_after_a_run_was_killed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("natives-kill-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let code = "#include <unistd.h>\nvoid robot_setup(void) { if (fork() == 0) { setsid(); for (;;) sleep(100); } }\nvoid robot_step(void) { drive(1, 1); }";
+    std::fs::write(folder.join("world.toml"), world(code, "class = \"process\"\nthink = 0", 3)).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_swarmyard"))
+        .args(["run", "world.toml", "--rtf", "1", "--until", "1h", "--no-record"])
+        .current_dir(&folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while made_by(run.id()).len() < 6 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "three programs and what they forked");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    while !made_by(run.id()).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(15), "left running: {:?}", made_by(run.id()));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }

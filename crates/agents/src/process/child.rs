@@ -188,6 +188,12 @@ impl Child {
         }
     }
 
+    /// What it said since the last reply: for one that will not answer any more.
+    #[must_use]
+    pub fn take_said(&mut self) -> Vec<String> {
+        self.printed.take_said()
+    }
+
     /// Asks the program to end (`rio_wait` answers 0, `robot_stop` is called), waits for the grace
     /// time, then kills it. Ports read zero meanwhile.
     #[must_use]
