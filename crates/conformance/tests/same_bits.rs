@@ -10,7 +10,7 @@ use swarmyard::{Options, Sim, registry_with};
 use swarmyard_base::Ratio;
 use swarmyard_conformance::generate::{Generated, Wish, command, generate};
 use swarmyard_conformance::{Dice, read, root, shuffled, worlds};
-use swarmyard_engine::Grouping;
+use swarmyard_engine::{Grouping, Input, InputKind};
 use swarmyard_formats::Loader;
 use swarmyard_part_api::Detail;
 
@@ -275,6 +275,17 @@ fn replaying_the_journal_gives_the_same_hashes_and_another_journal_does_not() {
         let mut shorter = sim.journal().clone();
         let last = shorter.all().last().expect("has inputs").stop;
         shorter.cut_from(last);
-        assert_ne!(replay(shorter, 1), hashes, "`{}`: without its last input", subject.name);
+        // A native program is asked again for what is missing, and says the same again.
+        let is_thought = |i: &Input| matches!(i.kind, InputKind::Thought { .. });
+        if sim.journal().at(last).iter().all(is_thought) {
+            assert_eq!(
+                replay(shorter, 1),
+                hashes,
+                "`{}`: its programs go on where the journal ends",
+                subject.name
+            );
+        } else {
+            assert_ne!(replay(shorter, 1), hashes, "`{}`: without its last input", subject.name);
+        }
     }
 }
