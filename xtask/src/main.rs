@@ -69,11 +69,25 @@ fn demo() -> Result<(), String> {
     std::fs::create_dir_all(&out).map_err(|e| format!("cannot make `{}`: {e}", out.display()))?;
     let (recording, picture) = ("out/forty-wander.mcap", "out/forty-wander.svg");
     swarmyard(&["run", "worlds/forty-wander.toml", "--record", recording, "--picture", picture])?;
+    // A controller in C, as on the real robot: Figure 7-2 of the Virtual Robots paper.
+    let figure = "out/fig-7-2.svg";
+    let drawn = tools::compiler().and_then(|()| {
+        println!();
+        let args = ["run", "worlds/fig-7-2.toml", "--record", "out/fig-7-2.mcap", "--picture", figure];
+        swarmyard(&args)
+    });
+    let second = match drawn {
+        Ok(()) => format!(
+            "{figure}: a robot with a C program finds a track, follows it, and goes round what stands on it"
+        ),
+        Err(why) => format!("no second picture, which needs a C compiler: {why}"),
+    };
     println!(
-        "\nThe picture is in {picture}: open it in a browser. Lines are the ways the robots went, marks are contacts.\n\
-         The recording is in {recording}. Next:\n\
+        "\nThe pictures are in {picture} and\n{second}.\nOpen them in a browser. Lines are the ways the robots went, marks are contacts.\n\
+         The recordings are beside them. Next:\n\
          \x20 cargo run -p swarmyard -- replay {recording} --verify    run it again and compare every hash\n\
-         \x20 cargo run -p swarmyard -- run worlds/impacts.toml        another world; there are more in worlds/\n\
+         \x20 cargo run -p swarmyard -- run worlds/many-on-a-track.toml --picture out/many.svg    a hundred robots on one track\n\
+         \x20 examples/controllers/README.md                           programs to read, run and change\n\
          \x20 cargo run -p swarmyard -- init my-world                  a folder of your own to start from"
     );
     Ok(())

@@ -14,13 +14,22 @@ const TOOLS: [(&str, &str); 5] = [
 
 /// Installs what is missing; nothing when all is there.
 pub(crate) fn install() -> Result<(), String> {
-    let packages = missing();
+    install_of(&TOOLS)
+}
+
+/// The same for what it takes to compile controllers.
+pub(crate) fn compiler() -> Result<(), String> {
+    install_of(&TOOLS[..3])
+}
+
+fn install_of(tools: &[(&str, &'static str)]) -> Result<(), String> {
+    let packages = missing(tools);
     if packages.is_empty() {
         return Ok(());
     }
     println!("installing {}", packages.join(" "));
     apt(&packages)?;
-    match missing() {
+    match missing(tools) {
         left if left.is_empty() => Ok(()),
         left => Err(format!("the programs of {} are still not found", left.join(" "))),
     }
@@ -48,11 +57,11 @@ pub(crate) fn apt(packages: &[&str]) -> Result<(), String> {
 }
 
 /// Packages whose programs are not in the path, each once.
-fn missing() -> Vec<&'static str> {
+fn missing(tools: &[(&str, &'static str)]) -> Vec<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |program: &str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    let mut packages: Vec<&str> =
-        TOOLS.iter().filter(|(p, _)| !there(p)).map(|(_, package)| *package).collect();
+    let mut packages: Vec<&'static str> =
+        tools.iter().filter(|(p, _)| !there(p)).map(|(_, package)| *package).collect();
     packages.dedup();
     packages
 }
