@@ -20,7 +20,7 @@ const STACK: &str = "-Wl,-z,stack-size=8192";
 /// One page is enough for most programs; ten thousand robots then need little.
 const ONE_PAGE: &str = "-Wl,--initial-memory=65536";
 /// The functions that are called, as far as a source has them.
-const EXPORTS: [&str; 10] = [
+const EXPORTS: [&str; 11] = [
     "robot_setup",
     "robot_step",
     "robot_stop",
@@ -31,6 +31,7 @@ const EXPORTS: [&str; 10] = [
     "part_cleanup",
     "part_marks",
     "__stack_pointer",
+    "__wasm_call_ctors",
 ];
 /// Messages that are kept.
 const MOST_MESSAGES: usize = 50;

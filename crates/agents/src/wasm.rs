@@ -113,6 +113,7 @@ impl WasmProgram {
         store.set_fuel(self.budget.fuel).map_err(|e| e.to_string())?;
         let instance =
             self.linker.instantiate_and_start(&mut store, &self.module).map_err(|e| e.to_string())?;
+        construct(&mut store, &instance).map_err(|e| format!("its constructors: {e}"))?;
         Live::new(store, &instance, self)
     }
 }
@@ -162,6 +163,16 @@ pub(crate) fn engine() -> Engine {
     config.consume_fuel(true).set_min_stack_height(1024).set_max_cached_stacks(0);
     config.set_max_recursion_depth(1000).set_max_stack_height(1 << 20);
     Engine::new(&config)
+}
+
+/// Runs the constructors of C++ globals, under the names that linkers give them.
+pub(crate) fn construct<T>(store: &mut Store<T>, instance: &Instance) -> Result<(), wasmi::Error> {
+    for name in ["__wasm_call_ctors", "_initialize"] {
+        if let Ok(construct) = instance.get_typed_func::<(), ()>(&*store, name) {
+            construct.call(&mut *store, ())?;
+        }
+    }
+    Ok(())
 }
 
 /// What the sandbox's functions work on.

@@ -519,3 +519,23 @@ fn the_first_wait_of_a_loop_begins_the_first_tick() {
     one.step().unwrap();
     assert!((left(&one, "r1") - 0.002).abs() < 1e-12);
 }
+
+#[test]
+fn constructors_of_cpp_run_once() {
+    let folder = Folder::new("cpp", "");
+    let code = "#include \"rio.h\"\n#include \"registers.h\"
+        struct Counter { int n; Counter() : n((int)rio_tick_us() / 100000 + 40) {} };
+        static Counter counter;
+        extern \"C\" void robot_step(void) { rio_pokes16(DRIVE_LEFT, (int16_t)counter.n++); }";
+    std::fs::write(folder.0.join("bot.cpp"), code).unwrap();
+    let text = std::fs::read_to_string(folder.0.join("world.toml")).unwrap();
+    std::fs::write(folder.0.join("world.toml"), text.replace("\"bot.c\"", "\"bot.cpp\"")).unwrap();
+    let mut one = folder.load();
+    let speeds: Vec<f64> = (0..3)
+        .map(|_| {
+            one.step().unwrap();
+            (left(&one, "r1") * 1000.0).round()
+        })
+        .collect();
+    assert_eq!(speeds, [40.0, 41.0, 42.0]);
+}

@@ -291,6 +291,7 @@ impl Sandbox {
         store.set_fuel(SETUP_FUEL).map_err(Fault::crash)?;
         let instance =
             self.linker.instantiate_and_start(&mut store, &self.module).map_err(|e| Fault::of(&e))?;
+        crate::wasm::construct(&mut store, &instance).map_err(|e| Fault::of(&e))?;
         let memory =
             instance.get_memory(&store, "memory").ok_or_else(|| Fault::crash("it exports no memory"))?;
         let step = instance.get_typed_func::<(), ()>(&store, "part_step").map_err(Fault::crash)?;
