@@ -4,7 +4,7 @@
 //! The programs are C, compiled here: these tests need a C compiler, and clang and lld for the sandbox.
 #![cfg(target_os = "linux")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swarmyard::base::{Pose2, Uid};
@@ -148,10 +148,11 @@ fn made_by(pid: u32) -> Vec<u32> {
 }
 
 /// Files of programs made by the process `pid`.
-fn files_of(pid: u32) -> usize {
+fn files_of(pid: u32) -> Vec<PathBuf> {
     let name = format!("swarmyard-program-{pid}-");
     let all = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
-    all.filter(|entry| entry.file_name().to_string_lossy().starts_with(&name)).count()
+    let made = all.filter(|entry| entry.file_name().to_string_lossy().starts_with(&name));
+    made.map(|entry| entry.path()).collect()
 }
 
 /// Tests that look for what is left of them run alone, in a copy of this program: others start
@@ -177,7 +178,7 @@ fn nothing_left(what: &str) {
         assert!(begun.elapsed() < Duration::from_secs(5), "{what} left running: {:?}", below());
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(files_of(std::process::id()), 0, "{what} left files");
+    assert!(files_of(std::process::id()).is_empty(), "{what} left files");
 }
 
 /// Wanders, with a memory that grows: any slip in running it again shows.
@@ -231,7 +232,7 @@ fn replayed(text: &str, journal: &Journal, steps: usize) -> Vec<u64> {
     let mut sim = load(text);
     sim.set_journal(journal.clone()).unwrap();
     let hashes = hashes(&mut sim, steps);
-    assert!(below().is_empty() && files_of(std::process::id()) == 0, "a replay starts programs");
+    assert!(below().is_empty() && files_of(std::process::id()).is_empty(), "a replay starts programs");
     hashes
 }
 
@@ -599,5 +600,9 @@ fn nothing_runs_on_after_a_run_was_killed() {
         assert!(begun.elapsed() < Duration::from_secs(15), "left running: {:?}", made_by(run.id()));
         std::thread::sleep(Duration::from_millis(5));
     }
+    // The file of its program stays: nobody was left to remove it.
+    let files = files_of(run.id());
+    assert_eq!(files.len(), 1);
+    files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
     std::fs::remove_dir_all(folder).unwrap();
 }
