@@ -12,6 +12,7 @@
  */
 #include "rio.h"
 #include "registers.h"
+#include "angles.h"
 
 enum {
     WAY = 4000,        /* mm from start to goal */
@@ -38,27 +39,6 @@ static void drive(int32_t speed, int32_t steer) /* steer > 0 turns left */
 static int32_t sonar(uint32_t k)
 {
     return rio_peek16(SONAR_RANGE_AT(k));
-}
-
-/* The same angle between -3142 and 3142. */
-static int32_t wrapped(int32_t angle)
-{
-    while (angle > 3142) angle -= 6283;
-    while (angle < -3142) angle += 6283;
-    return angle;
-}
-
-/* A thousand times the sine, by the table of a quarter turn; between its entries in a straight line. */
-static int32_t sine(int32_t angle)
-{
-    static const int16_t quarter[18] = {
-        0, 100, 199, 296, 389, 479, 565, 644, 717, 783, 841, 891, 932, 964, 985, 997, 1000, 1000
-    }; /* every 100 milliradians */
-    int32_t a;
-    angle = wrapped(angle);
-    if (angle < 0) return -sine(-angle);
-    a = angle > 1571 ? 3142 - angle : angle;
-    return quarter[a / 100] + (quarter[a / 100 + 1] - quarter[a / 100]) * (a % 100) / 100;
 }
 
 static int32_t cosine(int32_t angle)
