@@ -118,6 +118,12 @@ impl Ended<'_> {
 
     /// The command that gives the same hash again.
     fn reproduce(&self) -> String {
+        // What came from outside is only in the recording.
+        if self.sim.state().accounts.inputs > 0
+            && let Some((path, _)) = &self.kept.file
+        {
+            return format!("swarmyard replay {}", shell_word(&path.display().to_string()));
+        }
         let mut words = vec!["swarmyard run".to_owned(), shell_word(&self.args.file.display().to_string())];
         words.extend(
             self.args.set.set.iter().map(|(k, v)| format!("--set {}", shell_word(&format!("{k}={v}")))),
