@@ -253,3 +253,34 @@ fn sensors_draw_what_they_see() {
         "north is to the right of who is turned left of it"
     );
 }
+
+/// The SICK LMS200 in its two modes: 361 or 181 readings over half a turn, 401 over 100 degrees at a
+/// quarter; 13 bits of millimetres end at 8.191 m, of centimetres at 81.91 m.
+#[test]
+fn a_laser_scanner_has_the_counts_and_steps_of_its_data_sheet() {
+    let scanner = |rays: usize, spread: f64, range: f64, step: f64| {
+        let part = format!(
+            "class = \"range-rays\"\nrays = {rays}\nspread = \"{spread}deg\"\nrange = {range}\nresolution = {step}"
+        );
+        let world = "[[wall]]\npoints = [[3.3337, -1], [3.3337, 1]]\n";
+        let sim = sensed(world, "", &part);
+        (reading(&sim, "range"), sim)
+    };
+    for (rays, spread, degrees) in [(361, 180.0, 0.5), (181, 180.0, 1.0), (401, 100.0, 0.25)] {
+        let (ranges, sim) = scanner(rays, spread, 8.191, 0.001);
+        assert_eq!(ranges.len(), rays);
+        let (first, step) = sim.model().types[0].parts[0].layout.bearings.unwrap();
+        assert!(
+            (step.to_degrees() - degrees).abs() < 1e-12 && (first.to_degrees() + spread / 2.0).abs() < 1e-12
+        );
+        assert!((ranges[rays / 2] - 3.334).abs() < 1e-12, "{}", ranges[rays / 2]);
+        assert!((ranges[0] - 8.191).abs() < 1e-12, "nothing is there: {}", ranges[0]);
+    }
+    let (ranges, _) = scanner(181, 180.0, 81.919, 0.01);
+    assert!(
+        (ranges[0] - 81.91).abs() < 1e-12 && (ranges[90] - 3.33).abs() < 1e-12,
+        "{} {}",
+        ranges[0],
+        ranges[90]
+    );
+}

@@ -30,6 +30,7 @@ fn sheet() -> Sheet {
         .param(Param::number("height", Unit::Metre, "Height above the floor. It sees over what is lower.").within(0.0, 1.0e4).or_num(0.1))
         .param(Param::number("noise", Unit::Metre, "Standard deviation of the distance.").within(0.0, 1.0e3).or_num(0.0))
         .param(Param::number("noise_share", Unit::None, "Further standard deviation, as a share of the distance.").within(0.0, 1.0).or_num(0.0))
+        .param(Param::number("resolution", Unit::Metre, "Step of its readings, which are rounded to whole steps; exact when left out.").within(1e-6, 1.0e3))
         .param(Param::new("period", ParamType::Period, "Time between readings; every quantum when left out."))
         .channel(Channel::reading("range", 1, Unit::Metre, (0.0, f64::MAX), "Distance of each ray."))
         .channel(Channel::reading("hit", 1, Unit::None, (0.0, 3.0), "What each ray met: 0 nothing, 1 wall, 2 robot, 3 obstacle."))
@@ -58,6 +59,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         range,
         noise: p.num("noise"),
         noise_share: p.num("noise_share"),
+        resolution: p.num_or_none("resolution"),
         period: p.ratio_or_none("period"),
         mount: p.pose("mount").at.norm(),
     })))
@@ -70,6 +72,7 @@ struct RangeRays {
     range: f64,
     noise: f64,
     noise_share: f64,
+    resolution: Option<f64>,
     period: Option<Ratio>,
     mount: f64,
 }
@@ -102,6 +105,10 @@ impl Sensor for RangeRays {
             }
             for r in ranges {
                 *r = (*r - self.start).max(self.min).min(self.range);
+                if let Some(step) = self.resolution {
+                    // The greatest reading is a whole step within the range.
+                    *r = ((*r / step).round().min((self.range / step).floor())) * step;
+                }
             }
         }
     }
