@@ -347,3 +347,36 @@ fn slip_and_pushes_from_behind_are_no_stall() {
         assert_eq!(push(&mut sim, 0.5).0, 0.0);
     }
 }
+
+/// Row 4.6, as robots drive it: speed and turning speed scatter by the model's variances around what is
+/// commanded, and the odometers notice nothing of it.
+#[test]
+fn motion_noise_scatters_the_motion_and_not_the_odometer() {
+    let noise = "base = 0.5\nmax_speed = 2\nmotion_noise = [0.01, 0.02, 0.03, 0.04, 0.005, 0.006]";
+    let odometer = "[[type.t.part]]\nname = \"odometer\"\nclass = \"odometer\"\ncounts = 1000000\n";
+    let count = 4000;
+    let mut sim = robot("100ms", noise, odometer, count);
+    for k in 1..=count {
+        // v = 1 m/s, w = 0.5 rad/s
+        wheels(&mut sim, k, 0.875, 1.125);
+    }
+    sim.step().expect("steps");
+    let (mut speeds, mut spins) = (Vec::new(), Vec::new());
+    for k in 1..=count {
+        let twist = sim.twist(&format!("/robots/r{k}")).expect("is there");
+        speeds.push(twist.forward - 1.0);
+        spins.push(twist.spin - 0.5);
+    }
+    sim.step().expect("steps");
+    let variance = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64;
+    // The standard error of a variance from 4000 samples is 2.2 %.
+    assert!((variance(&speeds) / 0.015 - 1.0).abs() < 0.1, "{}", variance(&speeds));
+    assert!((variance(&spins) / 0.0465 - 1.0).abs() < 0.1, "{}", variance(&spins));
+    // One count is 0.19 um: the wheels rolled 87.5 and 112.5 mm in the first quantum, whatever the robot did.
+    let per_m = 1_000_000.0 / (2.0 * PI * 0.03);
+    for k in [1, 17, 4000] {
+        let counts = |name: &str| sim.channel(&format!("/robots/r{k}/odometer"), name).expect("channel")[0];
+        let rolled = (counts("left") / per_m, counts("right") / per_m);
+        assert!((rolled.0 - 0.0875).abs() < 1e-6 && (rolled.1 - 0.1125).abs() < 1e-6, "{rolled:?}");
+    }
+}

@@ -9,8 +9,8 @@ use swarmyard_base::math::approach;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Twist2};
 use swarmyard_part_api::{
-    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, Segment, Sheet,
-    TypeLayout,
+    ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, Segment,
+    Sheet, TypeLayout,
 };
 use swarmyard_scene::Params;
 
@@ -28,6 +28,7 @@ fn sheet() -> Sheet {
         .param(Param::number("acceleration", Unit::MetrePerSecond2, "Greatest change of a wheel's speed per second. Unlimited when left out.").within(0.0, 1.0e6))
         .param(Param::number("grip", Unit::None, "Friction of the wheels on the floor: limits how fast the drive gets its robot back on course after an impact, and sideways sliding. Unlimited when left out.").within(0.0, 100.0))
         .param(Param::number("slip", Unit::None, "Standard deviation of wheel slip, as a share of the wheel's speed, drawn per wheel and quantum.").within(0.0, 1.0).or_num(0.0))
+        .param(Param::new("motion_noise", ParamType::Numbers { unit: Unit::None, min_len: 6, max_len: 6 }, "Thrun's velocity motion model, a1 to a6: the speed is off by a variance of a1 v² + a2 w², the turning speed by a3 v² + a4 w² and a further a5 v² + a6 w², drawn per quantum. The wheels do not notice, so the odometer does not either; a wheel that stands holds its side."))
         .param(Param::number("stall_speed", Unit::MetrePerSecond, "How much slower than a wheel wants to turn the floor must pass under it for a stall.").within(1e-9, 1.0e4).or_num(1e-3))
         .param(Param::number("stall_time", Unit::Second, "Time of stalling after which the motors cut out, until both wheels are commanded to stand. Never when left out.").within(0.0, 1.0e6))
         .channel(Channel::command("left", 1, Unit::MetrePerSecond, FAST, "Wanted speed of the left wheel."))
@@ -50,6 +51,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         acceleration: p.num_or_none("acceleration").unwrap_or(f64::INFINITY),
         grip: p.num_or_none("grip").unwrap_or(f64::INFINITY),
         slip: p.num("slip"),
+        motion_noise: p.nums_or_none("motion_noise").and_then(|a| a.try_into().ok()),
         stall_speed: p.num("stall_speed"),
         stall_time: p.num_or_none("stall_time").unwrap_or(f64::INFINITY),
     })))
@@ -61,8 +63,15 @@ struct DiffDrive {
     acceleration: f64,
     grip: f64,
     slip: f64,
+    motion_noise: Option<[f64; 6]>,
     stall_speed: f64,
     stall_time: f64,
+}
+
+/// Variances of speed, of turning speed, and of the further turning, by Thrun's velocity motion model.
+fn variances(a: &[f64; 6], forward: f64, spin: f64) -> [f64; 3] {
+    let (v, w) = (forward * forward, spin * spin);
+    [a[0] * v + a[1] * w, a[2] * v + a[3] * w, a[4] * v + a[5] * w]
 }
 
 /// Places in the private state: the wheels' own speeds, the motion that was issued for them and for how
@@ -89,6 +98,21 @@ impl DiffDrive {
     fn under_wheels(&self, motion: Twist2) -> [f64; 2] {
         let swing = motion.spin * self.base / 2.0;
         [motion.forward - swing, motion.forward + swing]
+    }
+
+    /// The slip with which wheels of these speeds give a motion that is off by the motion noise.
+    fn astray(&self, noise: &[f64; 6], wheels: [f64; 2], slip: [f64; 2], draw: Draw) -> [f64; 2] {
+        let ground = [0, 1].map(|k| wheels[k] * (1.0 + slip[k]));
+        let (forward, spin) = ((ground[0] + ground[1]) / 2.0, (ground[1] - ground[0]) / self.base);
+        let [v, w, more] = variances(noise, forward, spin).map(f64::sqrt);
+        let off = Twist2 {
+            forward: forward + v * draw.normal(2),
+            left: 0.0,
+            spin: spin + w * draw.normal(3) + more * draw.normal(4),
+        };
+        let ground = self.under_wheels(off);
+        // A wheel that stands holds its side of the robot.
+        [0, 1].map(|k| if wheels[k] == 0.0 { 0.0 } else { ground[k] / wheels[k] - 1.0 })
     }
 
     /// Whether something held up a wheel in the last quantum: the floor passed slower under it than the
@@ -125,7 +149,7 @@ impl Actuator for DiffDrive {
 
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
         let (change, slide_change) = self.most_change(view);
-        let noisy = self.slip > 0.0 && view.detail != Detail::Coarse;
+        let noisy = (self.slip > 0.0 || self.motion_noise.is_some()) && view.detail != Detail::Coarse;
         for row in 0..rows.segments.len() {
             let slot = rows.first_slot + row;
             let twist = view.bodies.twist[slot];
@@ -145,6 +169,9 @@ impl Actuator for DiffDrive {
             if noisy {
                 let draw = Draw::at(view.seed, view.bodies.uid[slot], Purpose::WheelSlip, view.now, 0);
                 slip = [0_u32, 1].map(|k| (self.slip * draw.normal(k)).clamp(-1.0, 1.0));
+                if let Some(noise) = &self.motion_noise {
+                    slip = self.astray(noise, [left, right], slip, draw);
+                }
             }
             let (ground_left, ground_right) = (left * (1.0 + slip[0]), right * (1.0 + slip[1]));
             let motion = Twist2 {
@@ -164,6 +191,20 @@ impl Actuator for DiffDrive {
                 f64::from(u8::from(cut)),
             ]);
             rows.segments[row] = Segment::arc(0.0, view.bodies.pose[slot], view.bodies.rot[slot], motion);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Row 4.6.
+    #[test]
+    fn motion_noise_has_the_variances_of_the_velocity_model() {
+        let got = variances(&[0.01, 0.02, 0.03, 0.04, 0.005, 0.006], 1.0, 0.5);
+        for (got, expected) in got.into_iter().zip([0.015, 0.04, 0.0065]) {
+            assert!((got - expected).abs() < 1e-12, "{got} {expected}");
         }
     }
 }
