@@ -2,64 +2,15 @@
 //!
 //! The programs are C, compiled here: these tests need clang and lld.
 
+mod common;
+
 use swarmyard::engine::RunEvent;
 use swarmyard::part_api::{BadAccess, Cause, Policy};
 use swarmyard::{Error, Options, Sim};
 
-/// A world with one type of robot, on which `code` runs; `extra` is more TOML for the controller.
+/// A world with four robots, on which `code` runs; `extra` is more TOML for the controller.
 fn world(code: &str, extra: &str) -> String {
-    format!(
-        r#"
-format = 1
-[run]
-quantum = "100ms"
-duration = "10s"
-[world]
-min = [-5, -5]
-max = [5, 5]
-[type.bot]
-radius = "10cm"
-[[type.bot.part]]
-name = "drive"
-class = "diff-drive"
-[[type.bot.part]]
-name = "sonar"
-class = "sonar"
-count = 4
-range = "3m"
-[[type.bot.register]]
-part = "sonar"
-channel = "range"
-at = 0x10
-scale = 0.001
-[[type.bot.register]]
-part = "drive"
-channel = "left"
-at = 0x20
-signed = true
-scale = 0.001
-[[type.bot.register]]
-part = "drive"
-channel = "right"
-at = 0x22
-signed = true
-scale = 0.001
-[type.bot.controller]
-class = "program"
-{extra}
-code = '''
-#include "rio.h"
-#include "registers.h"
-static void drive(int left, int right) {{ rio_pokes16(DRIVE_LEFT, (int16_t)left); rio_pokes16(DRIVE_RIGHT, (int16_t)right); }}
-{code}
-'''
-[[robot]]
-name = "r"
-type = "bot"
-count = 4
-layout = {{ class = "row", step = [0, 1] }}
-"#
-    )
+    common::world(code, &format!("class = \"program\"\n{extra}"), 4)
 }
 
 fn sim(code: &str, extra: &str) -> Sim {
