@@ -108,19 +108,11 @@ pub struct Source<'a> {
     pub registers: &'a str,
 }
 
-/// A program that was made, and what the compiler warned of.
-pub struct Made {
-    /// The program.
-    pub bytes: Vec<u8>,
-    /// Warnings.
-    pub warnings: Vec<Message>,
-}
-
 /// Compiles for the sandbox.
 ///
 /// # Errors
 /// When there is no clang, or the source has errors.
-pub fn to_wasm(source: &Source<'_>) -> Result<Made, CompileError> {
+pub fn to_wasm(source: &Source<'_>) -> Result<Vec<u8>, CompileError> {
     let room = Room::new()?;
     room.write("rio.h", RIO_H)?;
     room.write("part.h", PART_H)?;
@@ -162,7 +154,7 @@ pub fn to_wasm(source: &Source<'_>) -> Result<Made, CompileError> {
 ///
 /// # Errors
 /// When there is no C compiler, or the source has errors.
-pub fn to_native(source: &Source<'_>) -> Result<Made, CompileError> {
+pub fn to_native(source: &Source<'_>) -> Result<Vec<u8>, CompileError> {
     let room = Room::new()?;
     room.write("rio.h", RIO_H)?;
     room.write("rio_process.c", RIO_PROCESS_C)?;
@@ -210,12 +202,11 @@ fn output(mut command: Command, what: &str) -> Result<(bool, Vec<Message>), Comp
     Ok((done.status.success(), messages(&text)))
 }
 
-fn finish(ok: bool, messages: Vec<Message>, out: &Path) -> Result<Made, CompileError> {
+fn finish(ok: bool, messages: Vec<Message>, out: &Path) -> Result<Vec<u8>, CompileError> {
     if !ok {
         return Err(CompileError::Source(messages));
     }
-    let bytes = std::fs::read(out).map_err(|e| CompileError::System(e.to_string()))?;
-    Ok(Made { bytes, warnings: messages })
+    std::fs::read(out).map_err(|e| CompileError::System(e.to_string()))
 }
 
 /// The messages in what a compiler printed: `file:line:column: error: text`, and the linker's.
@@ -243,10 +234,10 @@ fn messages(text: &str) -> Vec<Message> {
 }
 
 /// A folder for one compilation, gone afterwards.
-struct Room(PathBuf);
+pub(crate) struct Room(pub(crate) PathBuf);
 
 impl Room {
-    fn new() -> Result<Room, CompileError> {
+    pub(crate) fn new() -> Result<Room, CompileError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("swarmyard-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -254,7 +245,7 @@ impl Room {
         Ok(Room(path))
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), CompileError> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), CompileError> {
         std::fs::write(self.0.join(name), text).map_err(|e| CompileError::System(e.to_string()))
     }
 }

@@ -7,8 +7,8 @@
 use crate::native::{NativeModel, Start};
 use crate::process::{BadKind, Child, Launch, Poke, Poll, Reply, StartError};
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,12 +87,13 @@ impl Crew {
         waiting: &[Uid],
         registers: impl Fn(usize) -> RegisterFile,
     ) -> (Vec<InputKind>, bool) {
+        let told = told_now(stand);
         let mut inputs = Vec::new();
         let mut open = Vec::new();
         for &robot in waiting {
             let Some(slot) = stand.model.slot_of(robot) else { continue };
             for (c, native) in natives(stand, slot) {
-                if !is_due(stand.model, stand.state, slot, c) || is_told(stand, robot, c) {
+                if !is_due(stand.model, stand.state, slot, c) || told.contains(&(robot, c)) {
                     continue;
                 }
                 match self.post(stand, (slot, c), native, || registers(slot)) {
@@ -140,8 +141,10 @@ impl Crew {
         let stop = stand.state.stops;
         let past = stand.past(key);
         // One that is to start anew has no past any more.
-        self.members
-            .retain(|k, m| *k != key || !past.is_empty() || m.began.is_none_or(|began| began == stop));
+        let worked = |m: &Member| m.began.is_some_and(|began| began != stop);
+        if past.is_empty() && self.members.get(&key).is_some_and(worked) {
+            self.members.remove(&key);
+        }
         if !self.members.contains_key(&key) {
             let child = self.start(stand, key, native).map_err(crash)?;
             let began = past.first().map(|heard| heard.stop);
@@ -291,9 +294,14 @@ fn start_when_free(launch: &Launch) -> Result<Child, StartError> {
     }
 }
 
-/// Whether the journal says already what a program decided at this stop.
-fn is_told(stand: &Stand<'_>, robot: Uid, controller: usize) -> bool {
-    told(stand.journal, robot, controller, stand.state.stops).is_some()
+/// The programs of which the journal says already what they decided at this stop: (robot, controller).
+fn told_now(stand: &Stand<'_>) -> BTreeSet<(Uid, usize)> {
+    let inputs = stand.journal.at(stand.state.stops).iter();
+    let thought = |kind: &InputKind| match kind {
+        InputKind::Thought { robot, controller, .. } => Some((*robot, *controller as usize)),
+        _ => None,
+    };
+    inputs.filter_map(|input| thought(&input.kind)).collect()
 }
 
 /// The native programs among the controllers of a robot.

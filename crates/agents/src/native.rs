@@ -36,7 +36,7 @@ pub(crate) fn sheet() -> Sheet {
         .param(policy("on_silence", "hold", "What follows when it is silent for longer. Under `hold` its last commands stay until it answers again."))
         .param(policy("on_crash", "halt", "What follows when it ends or breaks the protocol. Under `hold` its last commands stay, for ever."))
         .param(policy("on_bad_register", "hold", "What follows, besides the report, when it uses an address without a register."))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.register]]\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nsigned = true\nscale = 0.001\n\n[type.demo.controller]\nclass = \"process\"\nthink = 0\ncode = '''\n#include \"rio.h\"\n#include \"registers.h\"\nvoid robot_step(void) { rio_pokes16(DRIVE_LEFT, 100); }\n'''")
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn sheet() -> Sheet {
         .param(policy("on_overrun", "hold", "What follows when it runs out of fuel. Under `hold` its step is cut off, and its next begins as usual."))
         .param(policy("on_crash", "halt", "What follows when it crashes. Under `hold` its last commands stay, for ever."))
         .param(policy("on_bad_register", "hold", "What follows, besides the report, when it uses an address without a register."))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .example("[[type.demo.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\n[[type.demo.register]]\npart = \"drive\"\nchannel = \"left\"\nat = 0x20\nsigned = true\nscale = 0.001\n\n[[type.demo.register]]\npart = \"drive\"\nchannel = \"right\"\nat = 0x22\nsigned = true\nscale = 0.001\n\n[type.demo.controller]\nclass = \"program\"\ncode = '''\n#include \"rio.h\"\n#include \"registers.h\"\nvoid robot_step(void) { rio_pokes16(DRIVE_LEFT, 100); rio_pokes16(DRIVE_RIGHT, 120); }\n'''")
 }
 

@@ -3,7 +3,7 @@
 //! Everything that was made is kept by name, so that a recording can hold it and a replay needs
 //! neither the source nor a compiler.
 
-use crate::compiler::{self, CompileError, Source};
+use crate::compiler::{self, CompileError, Room, Source};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -181,7 +181,7 @@ impl Workshop {
                 let path = self.path(name)?;
                 readable(&path, name)?;
                 let folder = self.folder.as_deref().unwrap_or(Path::new("."));
-                Ok(compile(&Source { file: name, folder, registers })?.bytes)
+                compile(&Source { file: name, folder, registers })
             }
             Code::File(name) => {
                 let path = self.path(name)?;
@@ -189,13 +189,9 @@ impl Workshop {
                 std::fs::read(&path).map_err(|e| CompileError::System(format!("cannot read `{name}`: {e}")))
             }
             Code::Text(text) => {
-                let room = tempfolder()?;
-                let written = std::fs::write(room.join("controller.c"), text);
-                let made = written
-                    .map_err(|e| CompileError::System(e.to_string()))
-                    .and_then(|()| compile(&Source { file: "controller.c", folder: &room, registers }));
-                let _ = std::fs::remove_dir_all(&room);
-                Ok(made?.bytes)
+                let room = Room::new()?;
+                room.write("controller.c", text)?;
+                compile(&Source { file: "controller.c", folder: &room.0, registers })
             }
         }
     }
@@ -253,13 +249,4 @@ fn readable(path: &Path, name: &str) -> Result<(), CompileError> {
         return Err(CompileError::System(format!("`{name}` is not a file of at most {MOST_BYTES} bytes")));
     }
     Ok(())
-}
-
-fn tempfolder() -> Result<PathBuf, CompileError> {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = format!("swarmyard-code-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let path = std::env::temp_dir().join(name);
-    std::fs::create_dir_all(&path).map_err(|e| CompileError::System(e.to_string()))?;
-    Ok(path)
 }

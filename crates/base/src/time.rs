@@ -87,6 +87,12 @@ impl Ratio {
         self.den
     }
 
+    /// As a length of time: whole microseconds, at least one.
+    #[must_use]
+    pub fn micros(self) -> u32 {
+        (self.value() * 1e6).round().clamp(1.0, f64::from(u32::MAX)) as u32
+    }
+
     /// The nearest double.
     #[must_use]
     pub fn value(self) -> f64 {

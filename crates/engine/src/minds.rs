@@ -50,13 +50,13 @@ const LAST_LINES: usize = 8;
 #[derive(Default)]
 pub struct Minds {
     /// By type and controller.
-    crews: Vec<Vec<Crew>>,
+    staffs: Vec<Vec<Staff>>,
     /// Programs that may be switched to, by the hash of their code.
     library: BTreeMap<u64, Arc<dyn Program>>,
 }
 
 /// One controller of one type: a program, and a running copy per robot.
-struct Crew {
+struct Staff {
     /// `None` for what decides outside.
     program: Option<Arc<dyn Program>>,
     /// Empty for controllers that work on columns.
@@ -93,9 +93,9 @@ pub struct Heard {
     pub answers: Vec<u32>,
 }
 
-/// The memories of a crew as bytes.
+/// The memories of a staff as bytes.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct CrewImage {
+pub(crate) struct StaffImage {
     /// Hash of the code that runs.
     code: u64,
     /// (memory, memo) by row.
@@ -106,9 +106,9 @@ impl Minds {
     /// A fresh copy of every program for every robot.
     #[must_use]
     pub fn new(model: &Model) -> Minds {
-        let crew = |ty: &TypeModel, kind: &ControllerKind| {
+        let staff = |ty: &TypeModel, kind: &ControllerKind| {
             let program = match kind {
-                ControllerKind::Columns(_) => return Crew { program: None, members: Vec::new() },
+                ControllerKind::Columns(_) => return Staff { program: None, members: Vec::new() },
                 ControllerKind::Program(program) => Some(Arc::clone(program)),
                 ControllerKind::Outside(_) => None,
             };
@@ -118,10 +118,11 @@ impl Minds {
                 memo: Memo::default(),
             };
             let members = (0..ty.slots.len()).map(member).collect();
-            Crew { program, members }
+            Staff { program, members }
         };
-        let crews = model.types.iter().map(|ty| ty.controllers.iter().map(|c| crew(ty, &c.model)).collect());
-        Minds { crews: crews.collect(), library: BTreeMap::new() }
+        let staffs =
+            model.types.iter().map(|ty| ty.controllers.iter().map(|c| staff(ty, &c.model)).collect());
+        Minds { staffs: staffs.collect(), library: BTreeMap::new() }
     }
 
     /// Puts a program on the shelf, so that the journal may switch to it.
@@ -133,29 +134,29 @@ impl Minds {
     #[must_use]
     pub fn knows(&self, code: u64) -> bool {
         self.library.contains_key(&code)
-            || self.crews.iter().flatten().any(|c| c.program.as_ref().is_some_and(|p| p.code() == code))
+            || self.staffs.iter().flatten().any(|c| c.program.as_ref().is_some_and(|p| p.code() == code))
     }
 
     /// The last lines a robot's controller printed, oldest first.
     #[must_use]
     pub fn lines(&self, ty: usize, controller: usize, row: usize) -> &[String] {
         let member =
-            self.crews.get(ty).and_then(|t| t.get(controller)).and_then(|crew| crew.members.get(row));
+            self.staffs.get(ty).and_then(|t| t.get(controller)).and_then(|staff| staff.members.get(row));
         member.map_or(&[], |m| &m.memo.lines)
     }
 
     /// What a program outside was shown since it started: stops, registers, answers of ports.
     #[must_use]
     pub fn past(&self, ty: usize, controller: usize, row: usize) -> &[Heard] {
-        let crew = self.crews.get(ty).and_then(|t| t.get(controller));
-        crew.and_then(|crew| crew.members.get(row)).map_or(&[], |m| &m.memo.past)
+        let staff = self.staffs.get(ty).and_then(|t| t.get(controller));
+        staff.and_then(|staff| staff.members.get(row)).map_or(&[], |m| &m.memo.past)
     }
 
     /// Tells every program that the run is over; answers what they said: (slot, line).
     pub fn stop(&mut self, model: &Model, state: &State) -> Vec<(usize, String)> {
         let mut said = Vec::new();
-        for (ty, crews) in model.types.iter().zip(&mut self.crews) {
-            for member in crews.iter_mut().flat_map(|crew| crew.members.iter_mut().enumerate()) {
+        for (ty, staffs) in model.types.iter().zip(&mut self.staffs) {
+            for member in staffs.iter_mut().flat_map(|staff| staff.members.iter_mut().enumerate()) {
                 let (row, member) = member;
                 let slot = ty.slots.start + row;
                 if let Some(mind) = member.mind.as_mut().filter(|_| !state.halted[slot]) {
@@ -169,9 +170,9 @@ impl Minds {
     /// Hash of all memories.
     pub(crate) fn hash(&self, model: &Model) -> u64 {
         let mut sum = 0_u64;
-        for (ty, crews) in model.types.iter().zip(&self.crews) {
-            for (c, crew) in crews.iter().enumerate() {
-                for (row, member) in crew.members.iter().enumerate() {
+        for (ty, staffs) in model.types.iter().zip(&self.staffs) {
+            for (c, staff) in staffs.iter().enumerate() {
+                for (row, member) in staff.members.iter().enumerate() {
                     let Some(mind) = &member.mind else { continue };
                     let owner = model.uids[ty.slots.start + row].0.rotate_left(c as u32);
                     sum = sum.wrapping_add(mix64(owner ^ mix64(bytes_hash(&mind.image()))));
@@ -182,38 +183,38 @@ impl Minds {
     }
 
     /// All memories, by type and controller.
-    pub(crate) fn images(&self) -> Vec<Vec<CrewImage>> {
+    pub(crate) fn images(&self) -> Vec<Vec<StaffImage>> {
         let member =
             |m: &Member| (m.mind.as_ref().map_or_else(Vec::new, |mind| mind.image()), m.memo.clone());
-        let image = |crew: &Crew| CrewImage {
-            code: crew.program.as_ref().map_or(0, |p| p.code()),
-            members: crew.members.iter().map(member).collect(),
+        let image = |staff: &Staff| StaffImage {
+            code: staff.program.as_ref().map_or(0, |p| p.code()),
+            members: staff.members.iter().map(member).collect(),
         };
-        self.crews.iter().map(|crews| crews.iter().map(image).collect()).collect()
+        self.staffs.iter().map(|staffs| staffs.iter().map(image).collect()).collect()
     }
 
     /// New minds with these memories; these stay as they are.
-    pub(crate) fn with_images(&self, model: &Model, images: Vec<Vec<CrewImage>>) -> Result<Minds, String> {
+    pub(crate) fn with_images(&self, model: &Model, images: Vec<Vec<StaffImage>>) -> Result<Minds, String> {
         let mut minds = Minds::new(model);
         minds.library.clone_from(&self.library);
         let wrong = || "the snapshot has other controllers".to_owned();
-        if images.len() != minds.crews.len() {
+        if images.len() != minds.staffs.len() {
             return Err(wrong());
         }
-        for (t, (crews, images)) in minds.crews.iter_mut().zip(images).enumerate() {
-            if crews.len() != images.len() {
+        for (t, (staffs, images)) in minds.staffs.iter_mut().zip(images).enumerate() {
+            if staffs.len() != images.len() {
                 return Err(wrong());
             }
-            for (c, (crew, image)) in crews.iter_mut().zip(images).enumerate() {
-                if image.members.len() != crew.members.len() {
+            for (c, (staff, image)) in staffs.iter_mut().zip(images).enumerate() {
+                if image.members.len() != staff.members.len() {
                     return Err(wrong());
                 }
-                if crew.program.as_ref().is_some_and(|p| p.code() != image.code) {
-                    let running = self.crews[t][c].program.as_ref().filter(|p| p.code() == image.code);
+                if staff.program.as_ref().is_some_and(|p| p.code() != image.code) {
+                    let running = self.staffs[t][c].program.as_ref().filter(|p| p.code() == image.code);
                     let found = running.or_else(|| self.library.get(&image.code));
-                    crew.switch(Arc::clone(found.ok_or("the snapshot's code is not known here")?));
+                    staff.switch(Arc::clone(found.ok_or("the snapshot's code is not known here")?));
                 }
-                for (member, (bytes, memo)) in crew.members.iter_mut().zip(image.members) {
+                for (member, (bytes, memo)) in staff.members.iter_mut().zip(image.members) {
                     if let Some(mind) = &mut member.mind {
                         mind.restore(&bytes)?;
                     }
@@ -227,14 +228,14 @@ impl Minds {
     /// Switches a controller to another program: every robot's copy starts anew.
     pub(crate) fn switch(&mut self, ty: usize, controller: usize, code: u64) {
         let program = self.library.get(&code).cloned();
-        let crew = self.crews.get_mut(ty).and_then(|crews| crews.get_mut(controller));
-        if let (Some(program), Some(crew)) = (program, crew) {
-            crew.switch(program);
+        let staff = self.staffs.get_mut(ty).and_then(|staffs| staffs.get_mut(controller));
+        if let (Some(program), Some(staff)) = (program, staff) {
+            staff.switch(program);
         }
     }
 }
 
-impl Crew {
+impl Staff {
     fn switch(&mut self, program: Arc<dyn Program>) {
         for member in &mut self.members {
             member.mind = Some(program.start());
@@ -256,7 +257,7 @@ struct Decided {
     events: Vec<RunEvent>,
 }
 
-/// What everybody of one crew looks at.
+/// What everybody of one staff looks at.
 struct View<'a> {
     model: &'a Model,
     state: &'a State,
@@ -284,12 +285,11 @@ pub(crate) fn decide(
 ) {
     let (ty, committed) = (&model.types[t], &state.types[t]);
     let Some(rules) = ty.controllers[controller].model.rules() else { return };
-    let crew = &mut minds.crews[t][controller];
-    let program = crew.program.clone();
+    let staff = &mut minds.staffs[t][controller];
+    let program = staff.program.clone();
     let program = program.as_deref();
     let next = &mut scratch.next[t];
     let mut rows = std::mem::take(&mut next.controllers[controller]);
-    let quantum_us = inputs.quantum_s() * 1e6;
     let view = View {
         model,
         state,
@@ -300,11 +300,11 @@ pub(crate) fn decide(
         committed,
         readings: crate::think::fresh_readings(state, ty, committed, next),
         states: next.parts.iter().map(|p| p.state.as_slice()).collect(),
-        tick_us: quantum_us.round().clamp(1.0, f64::from(u32::MAX)) as u32,
+        tick_us: inputs.quantum.length.micros(),
     };
     let chunks = ty.slots.len().div_ceil(CHUNK);
     let tasks: Vec<_> =
-        crew.members.chunks_mut(CHUNK).zip(chunks_mut(&mut rows, ROW.len(), chunks)).enumerate().collect();
+        staff.members.chunks_mut(CHUNK).zip(chunks_mut(&mut rows, ROW.len(), chunks)).enumerate().collect();
     let all = pool.map(tasks, |(k, (members, rows))| {
         let mut decided = Decided::default();
         for (j, (member, own)) in members.iter_mut().zip(rows.chunks_exact_mut(ROW.len())).enumerate() {
@@ -315,7 +315,7 @@ pub(crate) fn decide(
     drop(view);
     next.controllers[controller] = rows;
     for decided in all {
-        take_over(model, committed, crew, (t, controller), decided, scratch);
+        take_over(model, committed, staff, (t, controller), decided, scratch);
     }
 }
 
@@ -337,18 +337,16 @@ fn ask(
         member.mind = program.map(Program::start);
         own[STATUS] = RUNS;
     }
-    latch(view.ty, row, &view.readings, &view.committed.parts, &mut member.registers);
     // Ports answer from the state they are in now, after the controllers before this one.
-    let width = |part: usize| view.ty.parts[part].layout.state.len();
-    member.registers.bring_ports(|p| &view.states[p][row * width(p)..(row + 1) * width(p)]);
+    let states = |part: usize| view.states[part];
+    latch(view.ty, row, &view.readings, &view.committed.parts, states, &mut member.registers);
     let robot = view.model.uids[slot];
     let (thought, measured_ns) = match &mut member.mind {
         Some(mind) => {
             let moment = Moment { robot, tick: view.state.stops, tick_us: view.tick_us };
             (mind.think(&moment, &mut member.registers), 0)
         }
-        None => match view.inputs.thoughts.iter().find(|t| t.slot == slot && t.controller == view.controller)
-        {
+        None => match view.inputs.thoughts.get(&(slot, view.controller)) {
             Some(told) => {
                 let image = member.registers.image().to_vec();
                 let answers = told.accesses.iter().filter_map(|access| {
@@ -444,7 +442,7 @@ fn commands(view: &View<'_>, member: &Member, row: usize, think_ns: u64, decided
 fn take_over(
     model: &Model,
     committed: &TypeColumns,
-    crew: &mut Crew,
+    staff: &mut Staff,
     (t, controller): (usize, usize),
     decided: Decided,
     scratch: &mut Scratch,
@@ -457,7 +455,7 @@ fn take_over(
         // Somebody before has changed it in this quantum, to something else.
         if controller > 0 && *new != old && *new != value {
             let (part, place) = (part as u32, place as u32);
-            let quarrels = &mut crew.members[row].memo.quarrels;
+            let quarrels = &mut staff.members[row].memo.quarrels;
             if !quarrels.contains(&(part, place)) {
                 quarrels.push((part, place));
                 let robot = model.uids[ty.slots.start + row];

@@ -1,6 +1,6 @@
 //! The state as bytes, for this build only.
 
-use crate::minds::{CrewImage, Minds};
+use crate::minds::{Minds, StaffImage};
 use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
@@ -93,7 +93,7 @@ pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Min
     if check != bytes_hash(body).to_le_bytes() {
         return Err(SnapshotError::NotASnapshot);
     }
-    let (state, images): (State, Vec<Vec<CrewImage>>) =
+    let (state, images): (State, Vec<Vec<StaffImage>>) =
         postcard::from_bytes(body).map_err(|_| SnapshotError::NotASnapshot)?;
     if !state.fits(model) {
         return Err(SnapshotError::OtherScenario);

@@ -175,6 +175,12 @@ impl State {
         }
     }
 
+    /// Whether a part is a sensor with a reading of this very stop.
+    #[must_use]
+    pub(crate) fn is_fresh(&self, kind: &PartKind) -> bool {
+        matches!(kind, PartKind::Sensor(..)) && self.is_due(kind)
+    }
+
     fn previous_stop(&self) -> Time {
         // A change of quantum restarts the period at its own origin, which was a stop.
         if self.quantum_index == 0 { Time(self.now.0 - 1) } else { self.quantum.tick(self.quantum_index - 1) }

@@ -19,6 +19,7 @@ use crate::resolve::{Outcome, resolve};
 use crate::sense::sense;
 use crate::state::{State, TypeColumns};
 use crate::think::think;
+use std::collections::BTreeMap;
 use swarmyard_base::{Period, Rot2, Time, Uid};
 use swarmyard_part_api::{Access, Bodies, BodyGrid, Detail, Failure, Policy, Thought};
 
@@ -164,7 +165,8 @@ pub(crate) struct Admitted {
     pub(crate) commands: Vec<(usize, usize, usize, Vec<f64>)>,
     pub(crate) halts: Vec<(usize, bool)>,
     pub(crate) skipped: Vec<usize>,
-    pub(crate) thoughts: Vec<Told>,
+    /// By slot and controller; of two the first counts.
+    pub(crate) thoughts: BTreeMap<(usize, usize), Told>,
     pub(crate) pokes: Vec<(usize, BusAccess)>,
     /// (type, controller, code)
     pub(crate) codes: Vec<(usize, usize, u64)>,
@@ -173,8 +175,6 @@ pub(crate) struct Admitted {
 
 /// What a controller outside decided.
 pub(crate) struct Told {
-    pub(crate) slot: usize,
-    pub(crate) controller: usize,
     pub(crate) accesses: Vec<BusAccess>,
     pub(crate) thought: Thought,
     pub(crate) think_ns: u64,
@@ -199,7 +199,7 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
         commands: Vec::new(),
         halts: Vec::new(),
         skipped: Vec::new(),
-        thoughts: Vec::new(),
+        thoughts: BTreeMap::new(),
         pokes: Vec::new(),
         codes: Vec::new(),
         count: 0,
@@ -226,13 +226,11 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
             InputKind::Halt(robot, halt) => admitted.halts.extend(model.slot_of(*robot).map(|s| (s, *halt))),
             InputKind::Skip(robot) => admitted.skipped.extend(model.slot_of(*robot)),
             InputKind::Thought { robot, controller, accesses, thought, think_ns } => {
-                admitted.thoughts.extend(model.slot_of(*robot).map(|slot| Told {
-                    slot,
-                    controller: *controller as usize,
-                    accesses: accesses.clone(),
-                    thought: thought.clone(),
-                    think_ns: *think_ns,
-                }));
+                if let Some(slot) = model.slot_of(*robot) {
+                    let (accesses, thought) = (accesses.clone(), thought.clone());
+                    let told = Told { accesses, thought, think_ns: *think_ns };
+                    admitted.thoughts.entry((slot, *controller as usize)).or_insert(told);
+                }
             }
             InputKind::Poke(robot, poke) => admitted.pokes.extend(model.slot_of(*robot).map(|s| (s, *poke))),
             InputKind::Code { ty, controller, code } => {

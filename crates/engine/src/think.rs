@@ -1,7 +1,7 @@
 //! Controllers decide; commands from outside are laid over their decisions.
 
 use crate::minds::{self, Minds};
-use crate::model::{ControllerKind, Model, PartKind, PartModel, TypeModel};
+use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::sense::{chunks_mut, rows_of};
 use crate::state::{PartColumns, State, TypeColumns};
@@ -55,8 +55,7 @@ pub(crate) fn think(
 fn prepare(state: &State, ty: &TypeModel, committed: &TypeColumns, next: &mut TypeColumns) {
     for ((part, old), new) in ty.parts.iter().zip(&committed.parts).zip(&mut next.parts) {
         new.commands.copy_from_slice(&old.commands);
-        let sensed = matches!(part.kind, PartKind::Sensor(..)) && state.is_due(&part.kind);
-        if part.has_ports && !sensed {
+        if part.has_ports && !state.is_fresh(&part.kind) {
             new.readings.copy_from_slice(&old.readings);
             new.state.copy_from_slice(&old.state);
         }
@@ -80,8 +79,10 @@ pub(crate) fn fresh_readings<'a>(
     next: &'a TypeColumns,
 ) -> Vec<&'a [f64]> {
     let parts = ty.parts.iter().zip(&next.parts).zip(&committed.parts);
-    let fresh = |part: &PartModel| matches!(part.kind, PartKind::Sensor(..)) && state.is_due(&part.kind);
-    parts.map(|((part, new), old)| if fresh(part) { &new.readings[..] } else { &old.readings[..] }).collect()
+    let readings = parts.map(
+        |((part, new), old)| if state.is_fresh(&part.kind) { &new.readings[..] } else { &old.readings[..] },
+    );
+    readings.collect()
 }
 
 /// What is written to registers from outside comes last.
@@ -93,7 +94,7 @@ fn poke(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch) 
         let next = &mut scratch.next[t];
         let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
         let readings = fresh_readings(state, ty, &state.types[t], next);
-        latch(ty, row, &readings, &next.parts, &mut registers);
+        latch(ty, row, &readings, &next.parts, |p| &next.parts[p].state, &mut registers);
         poke.play(&mut registers);
         for (part, place, value) in registers.commands() {
             next.parts[part].commands[row * ty.parts[part].layout.command_width() + place] = value;
@@ -112,7 +113,7 @@ pub fn registers_now(model: &Model, state: &State, slot: usize) -> RegisterFile 
     let (ty, parts) = (&model.types[t], &state.types[t].parts);
     let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
     let readings: Vec<&[f64]> = parts.iter().map(|p| &p.readings[..]).collect();
-    latch(ty, slot - ty.slots.start, &readings, parts, &mut registers);
+    latch(ty, slot - ty.slots.start, &readings, parts, |p| &parts[p].state, &mut registers);
     registers
 }
 
@@ -125,23 +126,21 @@ pub fn registers_sensed(model: &Model, state: &State, scratch: &Scratch, slot: u
     let mut registers = RegisterFile::new(Arc::clone(&ty.registers));
     let readings = fresh_readings(state, ty, committed, next);
     let row = slot - ty.slots.start;
-    latch(ty, row, &readings, &committed.parts, &mut registers);
-    registers.bring_ports(|part| {
-        let width = ty.parts[part].layout.state.len();
-        let sensed =
-            matches!(ty.parts[part].kind, PartKind::Sensor(..)) && state.is_due(&ty.parts[part].kind);
-        let columns = if sensed { &next.parts[part] } else { &committed.parts[part] };
-        &columns.state[row * width..(row + 1) * width]
-    });
+    let states = |part: usize| {
+        let columns = if state.is_fresh(&ty.parts[part].kind) { next } else { committed };
+        &columns.parts[part].state[..]
+    };
+    latch(ty, row, &readings, &committed.parts, states, &mut registers);
     registers
 }
 
-/// Latches a robot's registers: readings as given, commands and states of ports from `parts`.
-pub(crate) fn latch(
+/// Latches a robot's registers: readings and states of parts with ports as given, commands from `parts`.
+pub(crate) fn latch<'a>(
     ty: &TypeModel,
     row: usize,
     readings: &[&[f64]],
     parts: &[PartColumns],
+    states: impl Fn(usize) -> &'a [f64],
     registers: &mut RegisterFile,
 ) {
     registers.latch(|part, place, command| {
@@ -154,7 +153,7 @@ pub(crate) fn latch(
     });
     registers.bring_ports(|part| {
         let width = ty.parts[part].layout.state.len();
-        &parts[part].state[row * width..(row + 1) * width]
+        &states(part)[row * width..(row + 1) * width]
     });
 }
 
@@ -162,19 +161,17 @@ pub(crate) fn latch(
 fn missing(model: &Model, state: &State, inputs: &Admitted) -> Vec<Uid> {
     let skipped: BTreeSet<usize> = inputs.skipped.iter().copied().collect();
     let mut waiting = Vec::new();
-    for (ty, columns) in model.types.iter().zip(&state.types) {
+    for ty in &model.types {
         for (c, controller) in ty.controllers.iter().enumerate().filter(|(_, c)| c.model.waits()) {
             let told: BTreeSet<usize> = match controller.model {
                 ControllerKind::Outside(_) => {
-                    inputs.thoughts.iter().filter(|t| t.controller == c).map(|t| t.slot).collect()
+                    inputs.thoughts.keys().filter(|t| t.1 == c).map(|t| t.0).collect()
                 }
                 _ => inputs.commands.iter().map(|c| c.0).collect(),
             };
             let asked = |slot: &usize| match controller.model {
                 ControllerKind::Outside(_) => {
-                    let row = (slot - ty.slots.start) * minds::ROW.len();
-                    let own = &columns.controllers[c][row..row + minds::ROW.len()];
-                    minds::is_asked(own, state.now) && !is_halted(state, inputs, *slot)
+                    minds::is_due(model, state, *slot, c) && !is_halted(state, inputs, *slot)
                 }
                 _ => true,
             };
@@ -207,8 +204,7 @@ fn decide(
     let mut commands: Vec<Vec<ColumnMut<'_>>> = (0..chunks).map(|_| Vec::new()).collect();
     let mut readings: Vec<(&[f64], usize)> = Vec::new();
     for ((part, columns), old) in ty.parts.iter().zip(&mut next.parts).zip(&committed.parts) {
-        let fresh = matches!(part.kind, PartKind::Sensor(..)) && state.is_due(&part.kind);
-        let source = if fresh { &columns.readings } else { &old.readings };
+        let source = if state.is_fresh(&part.kind) { &columns.readings } else { &old.readings };
         readings.push((source, part.layout.reading_width()));
         let w = part.layout.command_width();
         for (chunk, data) in commands.iter_mut().zip(chunks_mut(&mut columns.commands, w, chunks)) {

@@ -53,7 +53,7 @@ fn sheet() -> Sheet {
         "1 when every joint is at its set-point, as far as limits allow.",
     ));
     hand::with_readings(sheet)
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .marks("its links, and the two jaws")
         .example("[[type.demo.part]]\nname = \"arm\"\nclass = \"arm\"\nlinks = [\"30cm\", \"25cm\"]\nlimits = [\"-90deg\", \"90deg\", \"-150deg\", \"150deg\"]\nspeed = \"45deg/s\"")
 }

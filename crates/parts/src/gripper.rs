@@ -18,7 +18,7 @@ fn sheet() -> Sheet {
     let sheet = Sheet::new("gripper", Kind::Actuator, "Jaws on the body. Closing, they take the nearest movable obstacle within reach; it then moves with the robot, and what touches it touches both. Opening, they let it go where it is. The robot's own sensors do not see what it holds. Of two grippers that close on the same thing the nearer gets it.")
         .param(Param::new("mount", ParamType::Pose, "The middle of the jaws on the body, and where they point; at the front of the outline when left out."));
     hand::with_readings(hand::with_commands(hand::with_params(sheet)))
-        .level("full", "Everything.")
+        .level("every", "Everything.")
         .marks("two jaws, nearer to one another while they hold something")
         .example("[[type.demo.part]]\nname = \"gripper\"\nclass = \"gripper\"\nmount = [\"12cm\", 0]\nreach = \"3cm\"\nopening = \"10cm\"\n\n[[obstacle]]\nname = \"puck\"\nradius = 0.04\nmass = 0.1\nat = [0.18, 0]\nmovable = true")
 }

@@ -225,7 +225,7 @@ impl Sim {
     /// tells whether any came, and whether some are still at work.
     fn ask(&mut self, robots: &[Uid]) -> (bool, bool) {
         let Sim { model, state, minds, journal, scratch, crew, .. } = self;
-        let tick_us = (state.quantum.length.value() * 1e6).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+        let tick_us = state.quantum.length.micros();
         let stand = Stand { model, state, minds, journal, tick_us };
         let (inputs, at_work) =
             crew.ask(&stand, robots, |slot| registers_sensed(model, state, scratch, slot));
