@@ -248,12 +248,9 @@ const MOST_BAD: usize = 8;
 #[derive(Clone, Default)]
 pub struct RegisterFile {
     map: Arc<RegisterMap>,
-    /// Latched bytes.
-    image: Vec<u8>,
-    /// The same with pokes over them.
-    written: Vec<u8>,
-    /// Whether each byte of the image was poked.
-    poked: Vec<bool>,
+    /// Latched bytes, then the same with pokes over them, then whether each was poked (1) or not: in one
+    /// piece, because there may be ten thousand files and each piece is another miss of the cache.
+    bytes: Vec<u8>,
     /// Private states of parts with ports: (part, state).
     ports: Vec<(usize, Vec<f64>)>,
     bad: Vec<Access>,
@@ -263,8 +260,8 @@ impl RegisterFile {
     /// An empty file for a type's registers.
     #[must_use]
     pub fn new(map: Arc<RegisterMap>) -> RegisterFile {
-        let (image, written, poked) = (vec![0; map.len], vec![0; map.len], vec![false; map.len]);
-        RegisterFile { map, image, written, poked, ports: Vec::new(), bad: Vec::new() }
+        let bytes = vec![0; 3 * map.len];
+        RegisterFile { map, bytes, ports: Vec::new(), bad: Vec::new() }
     }
 
     /// The map behind it.
@@ -276,13 +273,14 @@ impl RegisterFile {
     /// The latched bytes.
     #[must_use]
     pub fn image(&self) -> &[u8] {
-        &self.image
+        &self.bytes[..self.map.len]
     }
 
     /// Latches every plain register. `value` gives the number behind one: (part, place, command).
     pub fn latch(&mut self, value: impl Fn(usize, usize, bool) -> f64) {
         self.bad.clear();
-        self.poked.fill(false);
+        let len = self.map.len;
+        let (image, rest) = self.bytes.split_at_mut(len);
         for register in &self.map.registers {
             let command = match register.behind {
                 Behind::Port(_) => continue,
@@ -293,16 +291,19 @@ impl RegisterFile {
             for k in 0..register.count as usize {
                 let raw = register.encode(value(register.part, register.first + k, command));
                 let at = register.image + k * bytes;
-                self.image[at..at + bytes].copy_from_slice(&raw.to_le_bytes()[..bytes]);
+                image[at..at + bytes].copy_from_slice(&raw.to_le_bytes()[..bytes]);
             }
         }
-        self.written.copy_from_slice(&self.image);
+        let (written, poked) = rest.split_at_mut(len);
+        written.copy_from_slice(image);
+        poked.fill(0);
     }
 
     /// Lets peeks see what was poked so far, and forgets what was wrong with it: the registers as they
     /// will be when the pokes have had their effect.
     pub fn refresh(&mut self) {
-        self.image.copy_from_slice(&self.written);
+        let len = self.map.len;
+        self.bytes.copy_within(len..2 * len, 0);
         self.bad.clear();
     }
 
@@ -338,7 +339,7 @@ impl RegisterFile {
             if self.map.owner(place).is_port() {
                 return self.port(address, bytes, None);
             }
-            all |= u32::from(self.image[place]) << (8 * k);
+            all |= u32::from(self.bytes[place]) << (8 * k);
         }
         all
     }
@@ -357,8 +358,9 @@ impl RegisterFile {
             };
             let owner = self.map.owner(place);
             if owner.is_command() {
-                self.written[place] = (value >> (8 * k)) as u8;
-                self.poked[place] = true;
+                let len = self.map.len;
+                self.bytes[len + place] = (value >> (8 * k)) as u8;
+                self.bytes[2 * len + place] = 1;
             } else if owner.is_port() {
                 self.port(address, bytes, Some(value));
                 return;
@@ -402,15 +404,16 @@ impl RegisterFile {
 
     /// The commands that were poked: (part, place, value), in the order of their addresses.
     pub fn commands(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let (written, poked) = self.bytes[self.map.len..].split_at(self.map.len);
         self.map.registers.iter().filter(|r| r.is_command()).flat_map(move |r| {
             let bytes = r.bytes as usize;
             (0..r.count as usize).filter_map(move |k| {
                 let at = r.image + k * bytes;
-                if !self.poked[at..at + bytes].contains(&true) {
+                if !poked[at..at + bytes].contains(&1) {
                     return None;
                 }
                 let mut raw = [0; 4];
-                raw[..bytes].copy_from_slice(&self.written[at..at + bytes]);
+                raw[..bytes].copy_from_slice(&written[at..at + bytes]);
                 Some((r.part, r.first + k, r.decode(u32::from_le_bytes(raw))))
             })
         })
