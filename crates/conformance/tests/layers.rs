@@ -16,7 +16,11 @@ const MAY: &[(&str, &[&str])] = &[
     ("formats", &["base", "scene", "part-api"]),
     ("agents", &["base", "scene", "part-api", "engine"]),
     ("record", &["base", "scene", "part-api", "motion", "engine"]),
-    ("swarmyard", &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "agents", "record"]),
+    ("sim", &["base", "scene", "part-api", "engine", "parts", "formats", "agents"]),
+    (
+        "swarmyard",
+        &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "agents", "record", "sim"],
+    ),
     (
         "conformance",
         &[
@@ -29,6 +33,7 @@ const MAY: &[(&str, &[&str])] = &[
             "formats",
             "agents",
             "record",
+            "sim",
             "swarmyard",
         ],
     ),

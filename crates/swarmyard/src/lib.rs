@@ -29,11 +29,7 @@
 //! ```
 
 pub mod bench;
-mod modules;
-mod sim;
 
-pub use modules::{KERNEL, Modules};
-pub use sim::{Error, Options, Sim, registry_with, standard_registry};
 pub use swarmyard_agents as agents;
 pub use swarmyard_base as base;
 pub use swarmyard_engine as engine;
@@ -41,3 +37,4 @@ pub use swarmyard_formats as formats;
 pub use swarmyard_part_api as part_api;
 pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;
+pub use swarmyard_sim::{Error, KERNEL, Modules, Options, Sim, registry_with, standard_registry};

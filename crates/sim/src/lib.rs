@@ -1,0 +1,13 @@
+//! A run in the hand of a program: load a world, step it, look at it, steer it, go back.
+//!
+//! In: scenario text, commands. Out: frames, poses, channels, registers, marks, snapshots. Everything
+//! that drives a run (the command, the server, the bindings) goes through [`Sim`], and nothing else
+//! calls the engine's step.
+//!
+//! *Invariant:* this crate knows no display, no recording and no network.
+
+mod modules;
+mod sim;
+
+pub use modules::{KERNEL, Modules};
+pub use sim::{Error, Options, Sim, registry_with, standard_registry};
