@@ -1,0 +1,302 @@
+/** The messages of the display protocol, version 1, as docs/display-protocol.md describes them. */
+
+export const VERSION = 1;
+
+export type Point = [number, number];
+
+export interface Diagnostic {
+  code: string;
+  severity: 'error' | 'warning' | 'note';
+  message: string;
+  help: string | null;
+  path: string | null;
+  file: string | null;
+  line: number | null;
+  column: number | null;
+  end_line: number | null;
+  end_column: number | null;
+}
+
+export interface Failure {
+  code: string;
+  message: string;
+  help?: string | null;
+  problems?: Diagnostic[];
+}
+
+export interface ClientName {
+  id: string;
+  name: string;
+}
+
+export interface Welcome {
+  is: 'welcome';
+  version: number;
+  build: string;
+  you: string;
+  key: string;
+  project: string;
+}
+
+export type RunState = 'paused' | 'running' | 'waiting' | 'ended' | 'error';
+
+export interface Status {
+  is: 'status';
+  state: RunState;
+  mode: 'live' | 'replay';
+  stop: number;
+  time: number;
+  newest: number;
+  newest_time: number;
+  looking_back: boolean;
+  duration: number;
+  speed: number | null;
+  rtf: number;
+  quantum: number;
+  detail: 'coarse' | 'normal' | 'fine';
+  waiting: { robot: string; seconds: number }[];
+  hash: string;
+  file: string | null;
+  title: string;
+  dirty: boolean;
+  revision: number;
+  undo: string | null;
+  redo: string | null;
+  undo_depth: number;
+  run: number;
+  verified: number;
+}
+
+export interface Control {
+  is: 'control';
+  holder: ClientName | null;
+  asking: ClientName[];
+  clients: ClientName[];
+}
+
+export interface Shape {
+  corners: Point[];
+  round: number;
+}
+
+export interface NameRun {
+  prefix: string;
+  from: number | null;
+  count: number;
+}
+
+export interface BodyType {
+  name: string;
+  kind: 'robot' | 'obstacle';
+  colour: string | null;
+  outline: Shape;
+  count: number;
+  names: NameRun[];
+}
+
+export interface Edge {
+  kind: 'wall' | 'obstacle';
+  owner: number;
+  a: Point;
+  b: Point;
+}
+
+export interface TrackMark {
+  path: string;
+  points: Point[];
+  width: number | null;
+  reflectivity: number;
+}
+
+export interface BeaconMark {
+  path: string;
+  id: number;
+  pose: [number, number, number];
+  aperture: number;
+  range: number;
+  height: number;
+}
+
+export interface Drawing {
+  bounds: [Point, Point] | null;
+  types: BodyType[];
+  edges: Edge[];
+  tracks: TrackMark[];
+  beacons?: BeaconMark[];
+}
+
+export interface ChannelInfo {
+  name: string;
+  len: number;
+  unit: string;
+  command: boolean;
+}
+
+export interface RegisterInfo {
+  name: string;
+  address: number;
+  bytes: number;
+  part: string;
+  channel: string;
+  index: number;
+}
+
+export interface TypeInfo {
+  name: string;
+  parts: { name: string; class: string; channels: ChannelInfo[] }[];
+  controllers: { name: string; class: string; source: string | null }[];
+  registers: RegisterInfo[];
+}
+
+/** One place of the scenario's text that can be edited. */
+export interface Entry {
+  key: string;
+  section: string;
+  class: string;
+  name: string | null;
+  paths: string[];
+  poses: [number, number, number][];
+  count: number;
+  line: number;
+  fields: { key: string; text: string; line: number }[];
+  fixed: string | null;
+}
+
+export interface WorldMessage {
+  is: 'world';
+  revision: number;
+  file: string | null;
+  title: string;
+  mode: 'live' | 'replay';
+  drawing: Drawing;
+  /** Path of each wall or obstacle that `drawing.edges` belong to, by their owner's number. */
+  owners: string[];
+  types: TypeInfo[];
+  entries: Entry[];
+  text: string;
+}
+
+export interface InspectedRobot {
+  path: string;
+  type: string;
+  pose: [number, number, number];
+  twist: [number, number, number];
+  halted: boolean;
+  failed: string | null;
+  parts: {
+    name: string;
+    class: string;
+    channels: { name: string; unit: string; command: boolean; values: number[] }[];
+  }[];
+  registers: { name: string; address: number; bytes: number; value: number; raw: number }[];
+  controllers: { name: string; class: string; status: string }[];
+  lines: string[];
+}
+
+export interface Inspect {
+  is: 'inspect';
+  stop: number;
+  robots: InspectedRobot[];
+}
+
+export interface Probe {
+  path: string;
+  channel: string;
+  index: number;
+}
+
+export interface Samples {
+  is: 'samples';
+  probes: Probe[];
+  rows: number[][];
+}
+
+export interface EventLine {
+  stop: number;
+  time: number;
+  level: 'info' | 'warning' | 'error';
+  kind: string;
+  robot: string | null;
+  text: string;
+}
+
+export interface Events {
+  is: 'events';
+  lines: EventLine[];
+}
+
+export interface Problems {
+  is: 'problems';
+  from: 'document' | 'code' | 'open';
+  list: Diagnostic[];
+}
+
+export interface Reply {
+  is: 'reply';
+  id: number;
+  ok?: Record<string, unknown>;
+  error?: Failure;
+}
+
+export interface Goodbye {
+  is: 'goodbye';
+  why: string;
+}
+
+export type ServerMessage =
+  Welcome | Status | Control | WorldMessage | Inspect | Samples | Events | Problems | Reply | Goodbye;
+
+/** What one display wants to be sent. */
+export interface Wishes {
+  frames: boolean;
+  rate: number;
+  marks: 'none' | 'all' | string[];
+  inspect: string[];
+  probes: Probe[];
+  grid: string | null;
+}
+
+/** One change of the document. */
+export type Change =
+  | { op: 'set'; entry: string; key: string; value: string }
+  | { op: 'unset'; entry: string; key: string }
+  | { op: 'add'; section: string; name?: string; fields: [string, string][]; under?: string }
+  | { op: 'copy'; entry: string; name?: string; fields: [string, string][] }
+  | { op: 'remove'; entry: string }
+  | { op: 'rename'; entry: string; name: string }
+  | { op: 'move'; entries: string[]; by: Point }
+  | { op: 'turn'; entries: string[]; by: number; about?: Point }
+  | { op: 'split'; entry: string };
+
+export interface SheetParam {
+  name: string;
+  /** `bool`, `int`, `number`, `text`, `choice`, `name`, `numbers`, `texts`, `point`, `points`, `rows`, `pose`, `period`, `inline`. */
+  kind: string;
+  words: string;
+  unit: string;
+  min: number | null;
+  max: number | null;
+  range: string;
+  default: string | null;
+  required: boolean;
+  choices: string[];
+  /** For `name`: what it names (`type`, `surface`, `part`). */
+  of?: string;
+  summary: string;
+}
+
+export interface Sheet {
+  class: string;
+  kind: 'structure' | 'layout' | 'sensor' | 'actuator' | 'controller';
+  summary: string;
+  params: SheetParam[];
+  channels: ChannelInfo[];
+  marks: string;
+  example: string;
+}
+
+export interface WorldFile {
+  path: string;
+  title: string;
+  about: string;
+}
