@@ -1,6 +1,6 @@
 /** Builds the page and connects it. */
 
-import './style.css';
+import './styles/base.css';
 import { App } from './app';
 import { handleKey } from './commands';
 import { layout } from './layout';

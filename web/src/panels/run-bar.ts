@@ -5,7 +5,7 @@ import { h } from '../dom';
 import { register, run } from '../commands';
 import { t } from '../strings';
 
-export function runBar(app: App): HTMLElement {
+export function mountRunBar(app: App): HTMLElement {
   const { store } = app;
   const refused = (): string | null => (store.isConsole ? null : t.needControl);
   register(

@@ -2,10 +2,12 @@
 
 import type { App } from '../app';
 import { h } from '../dom';
+import { installHook } from '../hook';
+import { t } from '../strings';
 
 export function mountCanvas(app: App): HTMLElement {
   const { store } = app;
-  const canvas = h('canvas', { class: 'view', tabIndex: 0, aria: { label: 'World, seen from above' } });
+  const canvas = h('canvas', { class: 'view', tabIndex: 0, aria: { label: t.canvas } });
   const draw = (): void => {
     const context = canvas.getContext('2d');
     if (!context || !store.world || !store.frame) return;
@@ -30,6 +32,14 @@ export function mountCanvas(app: App): HTMLElement {
       context.stroke();
     }
   };
+  installHook(app, (x, y) => {
+    const box = canvas.getBoundingClientRect();
+    const { camera } = store;
+    return {
+      x: box.left + box.width / 2 + (x - camera.x) * camera.scale,
+      y: box.top + box.height / 2 - (y - camera.y) * camera.scale,
+    };
+  });
   store.on(['frame', 'world', 'camera'], () => requestAnimationFrame(draw));
   return canvas;
 }
