@@ -1,16 +1,16 @@
 //! `cargo xtask test`: every check, with a count at the end.
 
-use crate::{cargo, root, run, tools};
+use crate::{cargo, root, run, tools, web};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Counts over all test programs.
 #[derive(Default)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    ignored: u64,
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) ignored: u64,
 }
 
 /// Runs every check; all of them, even when one fails.
@@ -26,10 +26,14 @@ pub(crate) fn all() -> Result<(), String> {
         }
     };
     check("tools", timed("tools", tools::install));
+    check("page", timed("page", || web::check().and_then(|()| web::build())));
     check("format", timed("format", || cargo(&["fmt", "--all", "--check"])));
     let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     check("lints", timed("lints", || cargo(&lint)));
     check("tests", timed("tests", || cargo_test(&["test", "--workspace"], python.as_deref(), &mut counts)));
+    let mut page = Counts::default();
+    check("page, units", timed("page, units", || web::unit_tests(&mut page)));
+    check("page, in the browser", timed("page, in the browser", || web::browser_tests(&mut page)));
     let docs = ["doc", "--quiet", "--workspace", "--no-deps"];
     check("docs", timed("docs", || run("cargo", &docs, &[("RUSTDOCFLAGS", "-D warnings")])));
     let worlds: Vec<String> = worlds();
@@ -38,8 +42,12 @@ pub(crate) fn all() -> Result<(), String> {
     check("worlds", timed("worlds", || cargo(&args)));
     check("same bits in release", timed("same bits in release", same_bits_in_release));
     let Counts { passed, failed, ignored } = counts;
+    println!("\nof the page: {} passed, {} failed, {} ignored", page.passed, page.failed, page.ignored);
     println!(
-        "\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}",
+        "tests: {} passed, {} failed, {} ignored; worlds checked: {}",
+        passed + page.passed,
+        failed + page.failed,
+        ignored + page.ignored,
         worlds.len()
     );
     if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
@@ -64,13 +72,9 @@ fn cargo_test(args: &[&str], python: Option<&str>, counts: &mut Counts) -> Resul
     let output = child.stdout.take().ok_or("cargo has no output")?;
     for line in BufReader::new(output).lines().map_while(Result::ok) {
         if let Some(result) = line.strip_prefix("test result: ") {
-            let number = |word: &str| {
-                let before = result.split(word).next().unwrap_or("");
-                before.split_whitespace().last().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0)
-            };
-            counts.passed += number(" passed");
-            counts.failed += number(" failed");
-            counts.ignored += number(" ignored");
+            counts.passed += web::number_before(result, "passed");
+            counts.failed += web::number_before(result, "failed");
+            counts.ignored += web::number_before(result, "ignored");
         }
         println!("{line}");
     }
