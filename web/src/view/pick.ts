@@ -87,12 +87,14 @@ export function objectsAt(
     }
   for (const track of world.drawing.tracks)
     if (distanceToTrack(p, track) <= slack) found.push({ id: track.path, kind: 'track', body: null });
-  return found.filter((f) => f.id !== '' && accept(f.id));
+  return found.filter((f) => f.id !== '' && !store.hidden.has(f.id) && accept(f.id));
 }
 
 /** What lies wholly inside a box: what a rubber band catches. */
 export function objectsIn(store: Store, box: Box, accept: (id: string) => boolean = () => true): Picked[] {
-  return objects(store).filter((o) => accept(o.id) && isInside(boundsOf(store, o.id) ?? EMPTY, box));
+  return objects(store).filter(
+    (o) => !store.hidden.has(o.id) && accept(o.id) && isInside(boundsOf(store, o.id) ?? EMPTY, box),
+  );
 }
 
 /** Every object of the world. */
@@ -167,7 +169,7 @@ export function markAt(
   if (!world || !marks || !frame) return null;
   let best: PickedMark | null = null;
   for (const robot of marks.robots) {
-    if (robot.body >= frame.count) continue;
+    if (robot.body >= frame.count || store.hidden.has(world.bodies[robot.body]?.path ?? '')) continue;
     const p = unplaced(poseAt(frame.rows, robot.body), [x, y]);
     for (const mark of robot.marks) {
       if (!accept(robot.body, mark)) continue;
