@@ -167,7 +167,7 @@ function drawNames(context: Context, view: View, world: World, list: Seen[]): vo
   context.fillStyle = colours.label;
   for (const { body, type, x, y } of named) {
     const name = lastName(world.bodies[body]?.path ?? '');
-    const below = y + (paths[type]?.reach ?? 0) * scale + 4;
+    const below = y + (paths[type]?.reach ?? 0) * scale + 7;
     context.strokeText(name, x, below);
     context.fillText(name, x, below);
   }

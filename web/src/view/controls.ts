@@ -6,10 +6,10 @@ import type { Layers } from '../store';
 import { t } from '../strings';
 import { lastName } from './bodies';
 import { lengthText } from './camera';
-import { EMPTY, isEmpty, overlaps } from './geometry';
+import { isEmpty } from './geometry';
 import type { Hover } from './hover';
 import { icon } from './icons';
-import { boundsOf, boundsOfAll, objects } from './pick';
+import { boundsOfAll, isAnythingIn, objects } from './pick';
 import { scaleBar } from './still';
 import type { View } from './view';
 
@@ -123,24 +123,13 @@ export class Controls {
     this.empty.hidden = world !== null && !isEmptyWorld;
     this.empty.textContent = world === null ? t.waitingForWorld : t.emptyWorld;
     for (const element of this.elements)
-      if (element.matches('.view-tools.camera, .view-corner'))
-        element.style.visibility = view === '3d' ? 'hidden' : '';
+      if (element.matches('.view-corner')) element.style.visibility = view === '3d' ? 'hidden' : '';
   }
 
-  /** Cheap in most cases: the box around everything; only when it is partly seen each object is asked. */
   private isNothingSeen(): boolean {
     const { store, seen } = this.view;
     if (!store.world || !store.frame || store.view === '3d') return false;
-    const all = boundsOfAll(store);
-    if (isEmpty(all)) return false;
-    if (!overlaps(all, seen)) return true;
-    const { bounds } = store.world.drawing;
-    if (
-      bounds &&
-      overlaps({ minX: bounds[0][0], minY: bounds[0][1], maxX: bounds[1][0], maxY: bounds[1][1] }, seen)
-    )
-      return false;
-    return !objects(store).some((o) => overlaps(boundsOf(store, o.id) ?? EMPTY, seen));
+    return !isAnythingIn(store, seen) && !isEmpty(boundsOfAll(store));
   }
 
   private layersButton(): HTMLElement {

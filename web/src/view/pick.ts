@@ -18,6 +18,7 @@ import {
   isInside,
   isWithin,
   outlineOf,
+  overlaps,
   placed,
   reachOf,
   union,
@@ -148,6 +149,23 @@ export function boundsOfAll(store: Store): Box {
     box = union(box, boxOf([at], reach[type] ?? 0));
   });
   return box;
+}
+
+/** Whether any part of the world is in a box. Asked with every picture, so the common answers come first. */
+export function isAnythingIn(store: Store, box: Box): boolean {
+  const { world, frame } = store;
+  if (!world || !frame) return false;
+  const { bounds, tracks, beacons } = world.drawing;
+  if (bounds && overlaps(boxOf(bounds), box)) return true;
+  for (let k = 0; k < frame.count; k++) {
+    const [x, y] = [frame.rows[3 * k] ?? 0, frame.rows[3 * k + 1] ?? 0];
+    if (x >= box.minX && x <= box.maxX && y >= box.minY && y <= box.maxY) return true;
+  }
+  return (
+    fixedOf(world).some((f) => overlaps(f.box, box)) ||
+    tracks.some((t) => overlaps(boxOf(t.points), box)) ||
+    (beacons ?? []).some((b) => overlaps(boxOf([[b.pose[0], b.pose[1]]]), box))
+  );
 }
 
 /** A mark that was pointed at. */

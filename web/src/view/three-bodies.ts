@@ -18,6 +18,8 @@ interface TypeMesh {
   /** Body numbers of its instances. */
   numbers: number[];
   height: number;
+  /** How far its outline goes ahead of its middle. */
+  front: number;
 }
 
 export class BodyMeshes {
@@ -40,9 +42,9 @@ export class BodyMeshes {
       const body = new THREE.InstancedMesh(prism(outlineOf(type.outline), height), paint, numbers.length);
       body.frustumCulled = false;
       this.group.add(body);
-      const mesh: TypeMesh = { body, nose: null, numbers, height };
+      const front = Math.max(...type.outline.corners.map(([x]) => x)) + type.outline.round;
+      const mesh: TypeMesh = { body, nose: null, numbers, height, front };
       if (type.kind === 'robot') {
-        const front = Math.max(...type.outline.corners.map(([x]) => x)) + type.outline.round;
         const stick = new THREE.BoxGeometry(front, 0.16 * reach, 0.04 * reach + 0.004);
         stick.translate(front / 2, 0, height + 0.01 * reach);
         const light = new THREE.MeshLambertMaterial({ color: colour(ink().halo) });
@@ -85,10 +87,11 @@ export class BodyMeshes {
     return number === undefined ? undefined : this.view.store.world?.bodies[number]?.path;
   }
 
-  heightOf(path: string): number {
+  /** Where a robot's eye is: at its front edge, as high as it is. */
+  frontOf(path: string): { height: number; front: number } {
     const { world } = this.view.store;
-    const type = world?.bodies[world.bodyOf.get(path) ?? -1]?.type;
-    return type === undefined ? 0.1 : (this.types[type]?.height ?? 0.1);
+    const type = this.types[world?.bodies[world.bodyOf.get(path) ?? -1]?.type ?? -1];
+    return { height: type?.height ?? 0.1, front: (type?.front ?? 0) + 0.01 };
   }
 
   dispose(): void {

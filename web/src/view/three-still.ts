@@ -20,8 +20,8 @@ export function buildStill(view: View): THREE.Group {
   addFloor(group, view);
   for (const track of world.drawing.tracks)
     if (!hidden.has(track.path)) group.add(named(trackMesh(track), track.path));
-  const wall = colour(colours.wall);
-  const obstacle = colour(colours['obstacle-edge']);
+  const wall = colour(colours['obstacle-edge']);
+  const obstacle = colour(colours.obstacle);
   const chosen = colour(colours.select);
   for (const fixed of fixedOf(world)) {
     if (hidden.has(fixed.id)) continue;
@@ -56,7 +56,7 @@ function addFloor(group: THREE.Group, view: View): void {
   const [width, depth] = [box.maxX - box.minX, box.maxY - box.minY];
   const floor = new THREE.Mesh(
     new THREE.PlaneGeometry(width, depth),
-    new THREE.MeshLambertMaterial({ color: colour(ink().floor) }),
+    new THREE.MeshBasicMaterial({ color: colour(ink().floor) }),
   );
   floor.position.set((box.minX + box.maxX) / 2, (box.minY + box.maxY) / 2, -0.004);
   group.add(floor, gridLines(box.minX, box.minY, box.maxX, box.maxY));

@@ -19,6 +19,7 @@ import type { View } from './view';
 const CLICK_SLOP = 4;
 const FIELD = 45;
 const EYE_FIELD = 75;
+const SOUTH = new THREE.Vector3(0, -0.72, 0.8);
 
 export class SpaceView {
   private readonly renderer: THREE.WebGLRenderer;
@@ -53,7 +54,7 @@ export class SpaceView {
     this.bodies = new BodyMeshes(view);
     this.marks = new MarkLines(view);
     this.scene.add(this.bodies.group, this.marks.object, ...lights());
-    this.lookFromAbove();
+    this.lookAsAbove(SOUTH.clone());
     this.listen(canvas, onLost);
     this.rebuild();
     this.resize();
@@ -104,18 +105,19 @@ export class SpaceView {
     this.stops.push(
       () => sizes.disconnect(),
       store.on(['frame', 'marks', 'selection', 'view'], () => this.requestDraw()),
+      store.on('camera', () => store.follow === null && this.lookAsAbove()),
       store.on(['world', 'layers', 'view', 'settings'], () => this.rebuild()),
     );
     this.view.project3d = (x, y) => this.project(x, y);
   }
 
-  /** A first look: where the top view looked, from the south and above. */
-  private lookFromAbove(): void {
+  /** Looks where the top view looks and shows about as much of it; at first from the south and above. */
+  private lookAsAbove(from = this.camera.position.clone().sub(this.orbit.target)): void {
     const { camera } = this.view.store;
     const height = this.view.size.height / camera.scale;
-    const far = Math.min(500, Math.max(0.5, height * 1.15));
-    this.camera.position.set(camera.x, camera.y - 0.75 * far, 0.8 * far);
+    const far = Math.min(500, Math.max(0.5, height * 1.3));
     this.orbit.target.set(camera.x, camera.y, 0);
+    this.camera.position.copy(this.orbit.target).addScaledVector(from.normalize(), far);
     this.orbit.update();
   }
 
@@ -156,12 +158,13 @@ export class SpaceView {
     if (this.camera.fov !== field) {
       this.camera.fov = field;
       this.camera.updateProjectionMatrix();
-      if (!pose) this.lookFromAbove();
+      if (!pose) this.lookAsAbove(SOUTH.clone());
     }
     if (pose && eye !== null) {
-      const height = this.bodies.heightOf(eye) + 0.03;
+      // At the front edge, so that the robot does not see itself.
+      const { height, front } = this.bodies.frontOf(eye);
       const [c, s] = [Math.cos(pose.heading), Math.sin(pose.heading)];
-      this.camera.position.set(pose.x + 0.02 * c, pose.y + 0.02 * s, height);
+      this.camera.position.set(pose.x + front * c, pose.y + front * s, height);
       this.camera.lookAt(pose.x + c, pose.y + s, height - 0.12);
       return;
     }
