@@ -1,30 +1,27 @@
 /**
- * Prints how often the page draws with many robots: `npm run bench` or `node bench/frames.ts 1000`.
+ * Prints how often the page draws with many robots: `npm run bench`, or `ROBOTS=200 npm run bench`.
  *
- * The world is a crowd of small robots with fans of twelve rays each that spread out on a plane, run in
- * real time, drawn by the processor alone. A printed figure, not a test: it depends on the machine.
+ * The world is a crowd of small robots with a fan of twelve rays each that wander on a plane, run in real
+ * time and drawn by the processor alone. Printed figures, not a test: they depend on the machine. The
+ * command should be a release build (SWARMYARD_BIN).
  */
 
-import { chromium } from '@playwright/test';
-import { spawn } from 'node:child_process';
+import { test } from '@playwright/test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { open, serveIn } from '../tests/harness';
 
-const ROBOTS = Number(process.argv[2] ?? 1000);
+const ROBOTS = Number(process.env['ROBOTS'] ?? 1000);
 const SECONDS = 10;
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const COMMAND = process.env['SWARMYARD_BIN'] ?? join(ROOT, 'target', 'release', 'swarmyard');
 
 const half = Math.ceil(Math.sqrt(ROBOTS)) / 2 + 1;
 const WORLD = `format = 1
 title = "${ROBOTS} robots with fans"
 
 [run]
-quantum = "50ms"
-duration = "1000s"
+quantum = "100ms"
+duration = "1h"
 
 [world]
 min = [${-half}, ${-half}]
@@ -54,26 +51,12 @@ count = ${ROBOTS}
 layout = { class = "grid", spacing = 1 }
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'swarmyard-frames-'));
-writeFileSync(join(folder, 'crowd.toml'), WORLD);
-writeFileSync(join(folder, 'swarmyard.project'), '');
-const options = ['serve', 'crowd.toml', '--port', '0', '--web', join(ROOT, 'web', 'dist')];
-const server = spawn(COMMAND, options, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-const url = await new Promise<string>((resolve, reject) => {
-  server.on('exit', (code) => reject(new Error(`the server ended with ${code}`)));
-  createInterface({ input: server.stdout }).on('line', (line) => {
-    const found = /listening on (http:\S+)/.exec(line)?.[1];
-    if (found) resolve(found);
-  });
-});
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-});
-try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.goto(url);
-  await page.waitForFunction(() => window.__sim?.tick() != null);
+test(`pictures per second with ${ROBOTS} robots`, async ({ page }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'swarmyard-frames-'));
+  writeFileSync(join(folder, 'crowd.toml'), WORLD);
+  writeFileSync(join(folder, 'swarmyard.project'), '');
+  const server = await serveIn(folder, 'crowd.toml');
+  await open(page, server.url);
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.waitForFunction(() => window.__sim!.tick()! > 20 && window.__sim!.marks().length > 0);
   const found = await page.evaluate(async (seconds) => {
@@ -81,26 +64,19 @@ try {
     const [draws, tick, start] = [sim.draws(), sim.tick()!, performance.now()];
     let longest = 0;
     let last = start;
-    while (performance.now() - start < seconds * 1000) {
+    while (last - start < seconds * 1000) {
       await new Promise(requestAnimationFrame);
       longest = Math.max(longest, performance.now() - last);
       last = performance.now();
     }
     const took = (last - start) / 1000;
-    return {
-      draws: (sim.draws() - draws) / took,
-      steps: (sim.tick()! - tick) / took,
-      longest,
-      marks: sim.marks().length,
-    };
+    const marks = sim.marks().length;
+    return { draws: (sim.draws() - draws) / took, steps: (sim.tick()! - tick) / took, longest, marks };
   }, SECONDS);
   console.log(
     `${ROBOTS} robots, ${found.marks} marks: ${found.draws.toFixed(1)} pictures per second, ` +
       `${found.steps.toFixed(1)} steps per second, the longest pause ${found.longest.toFixed(0)} ms`,
   );
-} finally {
-  await browser.close();
-  server.removeAllListeners('exit');
-  server.kill('SIGTERM');
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
-}
+});
