@@ -53,7 +53,7 @@ export function ask(title: string, body: Child[], choices: Choice[], name?: stri
             h(
               'button',
               {
-                type: c.primary ? 'submit' : 'button',
+                type: c.primary ? ('submit' as const) : ('button' as const),
                 class: c.primary ? 'primary' : '',
                 data: { answer: c.value },
                 on: c.primary ? {} : { click: () => close(c) },
@@ -89,11 +89,5 @@ export function closeDialogOf(element: Element): void {
 
 /** A row of a dialog: a label and its field. */
 export function row(label: string, field: HTMLElement, hint?: string): HTMLElement {
-  return h(
-    'label',
-    { class: 'dialog-row' },
-    h('span', {}, label),
-    field,
-    hint ? h('small', {}, hint) : null,
-  );
+  return h('label', { class: 'dialog-row' }, h('span', {}, label), field, hint ? h('small', {}, hint) : null);
 }

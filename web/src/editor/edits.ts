@@ -5,7 +5,8 @@
  */
 
 import type { App } from '../app';
-import type { Change } from '../protocol';
+import { Refused } from '../link';
+import type { Change, Failure } from '../protocol';
 import { t } from '../strings';
 import { whyNotEdit } from './subject';
 
@@ -26,11 +27,27 @@ export class Edits {
 
   constructor(private readonly app: App) {}
 
-  /** Changes the document. Says why when it cannot; answers what was done, or `null`. */
-  change(label: string, changes: Changes, then?: Select): Promise<Done | null> {
-    return this.queue(() => {
+  /**
+   * Changes the document. Says why when it cannot, to `refused` or else in a toast; answers what was done,
+   * or `null`.
+   */
+  change(
+    label: string,
+    changes: Changes,
+    then?: Select,
+    refused?: (why: Failure) => void,
+  ): Promise<Done | null> {
+    return this.queue(async () => {
       const list = typeof changes === 'function' ? changes() : changes;
-      return list && list.length > 0 ? this.app.edit(label, list) : Promise.resolve(null);
+      if (!list || list.length === 0) return null;
+      if (!refused) return this.app.edit(label, list);
+      try {
+        return await this.app.link.ask('edit', { label, changes: list, revision: this.revision });
+      } catch (why) {
+        if (!(why instanceof Refused)) throw why;
+        refused(why.failure);
+        return null;
+      }
     }, then);
   }
 
@@ -108,7 +125,9 @@ export class Edits {
     const { store } = this.app;
     const said = Array.isArray(paths) ? (paths as string[]).filter((p) => store.exists(p)) : [];
     if (said.length > 0) return said;
-    const fresh = store.world?.entries.filter((e) => !e.fixed).flatMap((e) => (e.paths.length ? e.paths : [e.key]));
+    const fresh = store.world?.entries
+      .filter((e) => !e.fixed)
+      .flatMap((e) => (e.paths.length ? e.paths : [e.key]));
     return (fresh ?? []).filter((id) => !known.has(id));
   }
 

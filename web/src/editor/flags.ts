@@ -30,7 +30,8 @@ class Flags {
     const { store } = this.app;
     const set = new Set(store[flag]);
     const all = ids.every((id) => set.has(id));
-    for (const id of ids) if (all) set.delete(id);
+    for (const id of ids)
+      if (all) set.delete(id);
       else set.add(id);
     store[flag] = set;
     try {

@@ -10,7 +10,8 @@ const PATHS = {
   wall: 'M2.5 15.5V7h15v8.5M2.5 7V4.5h15V7M7.5 4.5V7M12.5 7v4M7.5 11v4M2.5 11h15',
   track: 'M3 17c0-6 3-6 6-7s7-2 7-7M6 17c0-4 2-4.5 5-5.5',
   sensor: 'M4 10h2M8 10a2 2 0 1 1 .01 0M12 6a6 6 0 0 1 0 8M15 3.500a9.5 9.5 0 0 1 0 13',
-  actuator: 'M10 4a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM10 8.500a1.5 1.5 0 1 1 0 3 1.5 1.5 0 0 1 0-3zM10 1.500V4M10 16v2.500M1.5 10H4M16 10h2.5',
+  actuator:
+    'M10 4a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM10 8.500a1.5 1.5 0 1 1 0 3 1.5 1.5 0 0 1 0-3zM10 1.500V4M10 16v2.500M1.5 10H4M16 10h2.5',
   controller: 'M6 6h8v8H6zM8 3v3M12 3v3M8 14v3M12 14v3M3 8h3M3 12h3M14 8h3M14 12h3',
   type: 'M5 4h10v12H5zM8 8h4M8 12h4',
   world: 'M3 4h14v12H3zM3 10h14M10 4v12',
@@ -37,7 +38,12 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /** An icon, hidden from screen readers: what carries it has a name of its own. */
 export function icon(name: IconName, size = 18): SVGSVGElement {
-  const svg = svgElement('svg', { viewBox: '0 0 20 20', width: String(size), height: String(size), class: 'icon' });
+  const svg = svgElement('svg', {
+    viewBox: '0 0 20 20',
+    width: String(size),
+    height: String(size),
+    class: 'icon',
+  });
   svg.setAttribute('aria-hidden', 'true');
   svg.append(svgElement('path', { d: PATHS[name] }));
   return svg;

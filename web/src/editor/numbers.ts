@@ -56,7 +56,8 @@ export function measure(text: string, quantity: Quantity): number | null {
  */
 export function typedNumber(typed: string, quantity: Quantity): string | null {
   const plain = measure(typed, quantity);
-  if (plain !== null) return /[a-z°]\s*$/i.test(typed) ? `"${typed.trim().replace('°', 'deg')}"` : short(plain);
+  if (plain !== null)
+    return /[a-z°]\s*$/i.test(typed) ? `"${typed.trim().replace('°', 'deg')}"` : short(plain);
   const value = evaluate(typed, quantity);
   return value === null ? null : short(value);
 }

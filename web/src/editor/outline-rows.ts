@@ -38,7 +38,11 @@ export function tree(world: World, titles: Record<GroupKey, string>): Node[] {
     ['obstacles', 'box', obstacles(world)],
     ['walls', 'wall', fixed(world, '/world/walls/', 'wall')],
     ['tracks', 'track', world.drawing.tracks.map((t) => leaf(world, t.path, '/world/tracks/', 'track'))],
-    ['beacons', 'beacon', (world.drawing.beacons ?? []).map((b) => leaf(world, b.path, '/beacons/', 'beacon'))],
+    [
+      'beacons',
+      'beacon',
+      (world.drawing.beacons ?? []).map((b) => leaf(world, b.path, '/beacons/', 'beacon')),
+    ],
     ['world', 'world', entries(world, ['world', 'surface', 'params', 'template', 'use'], 'world')],
     ['run', 'run', entries(world, ['scenario', 'run', 'record', 'assert'], 'run')],
   ];
@@ -50,7 +54,12 @@ export function tree(world: World, titles: Record<GroupKey, string>): Node[] {
 export type GroupKey = 'robots' | 'types' | 'obstacles' | 'walls' | 'tracks' | 'beacons' | 'world' | 'run';
 
 /** The rows that are seen when only these nodes are open. */
-export function rows(nodes: Node[], isOpen: (key: string) => boolean, level = 1, parent: string | null = null): Row[] {
+export function rows(
+  nodes: Node[],
+  isOpen: (key: string) => boolean,
+  level = 1,
+  parent: string | null = null,
+): Row[] {
   const out: Row[] = [];
   nodes.forEach((node, k) => {
     out.push({
@@ -109,7 +118,13 @@ function fixed(world: World, prefix: string, icon: IconName): Node[] {
 function types(world: World): Node[] {
   const written = world.entries.filter((e) => e.section === 'type');
   if (written.length === 0)
-    return world.types.map((t) => ({ id: null, key: `type.${t.name}`, label: t.name, icon: 'type', below: [] }));
+    return world.types.map((t) => ({
+      id: null,
+      key: `type.${t.name}`,
+      label: t.name,
+      icon: 'type',
+      below: [],
+    }));
   return written.map((type) => ({
     ...node(type, 'type'),
     below: world.entries

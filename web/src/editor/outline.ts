@@ -92,7 +92,8 @@ class Outline {
     const at = this.list.findIndex((r) => r.key === key) * ROW;
     const { scrollTop, clientHeight } = this.element;
     if (at < scrollTop) this.element.scrollTop = at;
-    else if (at + ROW > scrollTop + clientHeight && clientHeight > 0) this.element.scrollTop = at + ROW - clientHeight;
+    else if (at + ROW > scrollTop + clientHeight && clientHeight > 0)
+      this.element.scrollTop = at + ROW - clientHeight;
   }
 
   private draw(anew = false): void {
@@ -134,7 +135,11 @@ class Outline {
         },
       },
       row.children > 0
-        ? h('span', { class: 'twist', data: { twist: '' } }, icon(this.shut.has(row.key) ? 'open' : 'shut', 12))
+        ? h(
+            'span',
+            { class: 'twist', data: { twist: '' } },
+            icon(this.shut.has(row.key) ? 'open' : 'shut', 12),
+          )
         : h('span', { class: 'twist' }),
       icon(row.icon, 15),
       h('span', { class: 'name' }, row.label),

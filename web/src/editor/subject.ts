@@ -91,7 +91,8 @@ export function typeOf(store: Store, id: string): string | null {
 export function typeInHand(store: Store): string | null {
   const names = new Set<string>();
   for (const id of store.selection) {
-    const name = /^type\.("[^"]+"|[^.]+)/.exec(id)?.[1] ?? /^\/types\/([^/]+)/.exec(id)?.[1] ?? typeOf(store, id);
+    const name =
+      /^type\.("[^"]+"|[^.]+)/.exec(id)?.[1] ?? /^\/types\/([^/]+)/.exec(id)?.[1] ?? typeOf(store, id);
     if (name) names.add(name.replaceAll('"', ''));
   }
   const [only] = names;
@@ -130,9 +131,11 @@ export function oneLine(app: App, id: string): string {
   const pose = poseOf(store, id);
   const words = [shortName(store, id)];
   if (entry) words[0] = `${entry.section} ${words[0]}`;
-  if (pose) words.push(`${t.at} ${pose.x.toFixed(2)}, ${pose.y.toFixed(2)} m, ${Math.round(degrees(pose.heading))}°`);
+  if (pose)
+    words.push(`${t.at} ${pose.x.toFixed(2)}, ${pose.y.toFixed(2)} m, ${Math.round(degrees(pose.heading))}°`);
   for (const field of entry?.fields ?? [])
-    if (field.key !== 'name' && !(field.key === 'at' && pose)) words.push(`${field.key} ${shortened(plain(field.text))}`);
+    if (field.key !== 'name' && !(field.key === 'at' && pose))
+      words.push(`${field.key} ${shortened(plain(field.text))}`);
   if (entry?.fixed) words.push(entry.fixed);
   return words.join(' · ');
 }
