@@ -18,6 +18,7 @@ import {
   isInside,
   isWithin,
   outlineOf,
+  overlaps,
   placed,
   reachOf,
   union,
@@ -87,12 +88,14 @@ export function objectsAt(
     }
   for (const track of world.drawing.tracks)
     if (distanceToTrack(p, track) <= slack) found.push({ id: track.path, kind: 'track', body: null });
-  return found.filter((f) => f.id !== '' && accept(f.id));
+  return found.filter((f) => f.id !== '' && !store.hidden.has(f.id) && accept(f.id));
 }
 
 /** What lies wholly inside a box: what a rubber band catches. */
 export function objectsIn(store: Store, box: Box, accept: (id: string) => boolean = () => true): Picked[] {
-  return objects(store).filter((o) => accept(o.id) && isInside(boundsOf(store, o.id) ?? EMPTY, box));
+  return objects(store).filter(
+    (o) => !store.hidden.has(o.id) && accept(o.id) && isInside(boundsOf(store, o.id) ?? EMPTY, box),
+  );
 }
 
 /** Every object of the world. */
@@ -148,6 +151,23 @@ export function boundsOfAll(store: Store): Box {
   return box;
 }
 
+/** Whether any part of the world is in a box. Asked with every picture, so the common answers come first. */
+export function isAnythingIn(store: Store, box: Box): boolean {
+  const { world, frame } = store;
+  if (!world || !frame) return false;
+  const { bounds, tracks, beacons } = world.drawing;
+  if (bounds && overlaps(boxOf(bounds), box)) return true;
+  for (let k = 0; k < frame.count; k++) {
+    const [x, y] = [frame.rows[3 * k] ?? 0, frame.rows[3 * k + 1] ?? 0];
+    if (x >= box.minX && x <= box.maxX && y >= box.minY && y <= box.maxY) return true;
+  }
+  return (
+    fixedOf(world).some((f) => overlaps(f.box, box)) ||
+    tracks.some((t) => overlaps(boxOf(t.points), box)) ||
+    (beacons ?? []).some((b) => overlaps(boxOf([[b.pose[0], b.pose[1]]]), box))
+  );
+}
+
 /** A mark that was pointed at. */
 export interface PickedMark {
   body: number;
@@ -167,7 +187,7 @@ export function markAt(
   if (!world || !marks || !frame) return null;
   let best: PickedMark | null = null;
   for (const robot of marks.robots) {
-    if (robot.body >= frame.count) continue;
+    if (robot.body >= frame.count || store.hidden.has(world.bodies[robot.body]?.path ?? '')) continue;
     const p = unplaced(poseAt(frame.rows, robot.body), [x, y]);
     for (const mark of robot.marks) {
       if (!accept(robot.body, mark)) continue;

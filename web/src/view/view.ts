@@ -12,6 +12,7 @@ import type { Camera, Store } from '../store';
 import { t } from '../strings';
 import { between, fitted, seen, toMetres, toPixels, type Size } from './camera';
 import { EMPTY, isEmpty, union, type Box } from './geometry';
+import { isCalm } from './settings';
 import { boundsOf, boundsOfAll, markAt, objectsAt, objectsIn, type Picked, type PickedMark } from './pick';
 
 /** Pixels beside a thing that still count as on it. */
@@ -42,6 +43,8 @@ export class View {
   readonly handlers = new Set<PointerHandler>();
   /** Set while the 3-D view shows: where a point is on its canvas. */
   project3d: ((x: number, y: number) => { x: number; y: number }) | null = null;
+  /** Whether the 3-D view looks through the selected robot's eyes. */
+  isRobotsEye = false;
   private isDrawAsked = false;
   private flight = 0;
 
@@ -146,7 +149,7 @@ export class View {
   /** Moves the camera in a short flight, or at once for those who asked for less motion. */
   flyTo(camera: Camera): void {
     cancelAnimationFrame(this.flight);
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+    if (isCalm()) {
       this.moveCamera(camera, true);
       return;
     }
