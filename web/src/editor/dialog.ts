@@ -17,6 +17,11 @@ export interface Choice {
 export function ask(title: string, body: Child[], choices: Choice[], name?: string): Promise<string | null> {
   return new Promise((resolve) => {
     let answer: string | null = null;
+    const dialog = h('dialog', {
+      class: 'editor-dialog',
+      aria: { labelledby: 'dialog-title' },
+      data: { test: name ?? 'dialog' },
+    });
     const close = (choice: Choice): void => {
       if (choice.check && !choice.check()) return;
       answer = choice.value;
@@ -63,11 +68,7 @@ export function ask(title: string, body: Child[], choices: Choice[], name?: stri
           ),
         ),
     );
-    const dialog = h(
-      'dialog',
-      { class: 'editor-dialog', aria: { labelledby: 'dialog-title' }, data: { test: name ?? 'dialog' } },
-      form,
-    );
+    dialog.append(form);
     const before = document.activeElement;
     dialog.addEventListener('close', () => {
       dialog.remove();

@@ -240,13 +240,9 @@ export async function share(app: App): Promise<void> {
 }
 
 /** Follows a shared link: opens its file and goes to its moment, if this page may. */
-export async function followLink(app: App): Promise<void> {
-  const hash = new URLSearchParams(location.hash.slice(1));
+export async function followLink(app: App, hash: URLSearchParams): Promise<void> {
   const [file, tick] = [hash.get('file'), hash.get('tick')];
   if (file === null && tick === null) return;
-  hash.delete('file');
-  hash.delete('tick');
-  history.replaceState(null, '', hash.size > 0 ? `#${hash}` : location.pathname);
   const { store } = app;
   const isOther = file !== null && file !== store.status?.file;
   const stop = Number(tick ?? 0);

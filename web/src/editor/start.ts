@@ -22,9 +22,11 @@ export function startEditor(app: App): void {
   startClipboard(app, isTyping);
   startDrops(app);
   startDrafts(app);
+  // The view keeps the address up to date, so it is read before that.
+  const address = new URLSearchParams(location.hash.slice(1));
   const stop = app.store.on('frame', () => {
     // Everything has been said by now.
     stop();
-    void followLink(app);
+    void followLink(app, address);
   });
 }
