@@ -18,6 +18,7 @@ import type {
   Wishes,
   WorldMessage,
 } from './protocol';
+import { applySettings, readSettings, remember, type Settings } from './settings';
 
 /** Something that moves, by its number in frames. */
 export interface Body {
@@ -121,6 +122,7 @@ export class Store {
   /** Grid step, m. */
   step = 0.1;
   probes: Probe[] = [];
+  settings: Settings = readSettings();
 
   private listeners = new Map<Topic, Set<() => void>>();
 
@@ -184,6 +186,18 @@ export class Store {
   setLayers(change: Partial<Layers>): void {
     this.layers = { ...this.layers, ...change };
     this.changed('layers');
+  }
+
+  setSettings(change: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...change };
+    remember('settings', this.settings);
+    applySettings(this.settings);
+    this.changed('settings');
+  }
+
+  setProbes(probes: Probe[]): void {
+    this.probes = probes;
+    this.changed('wishes');
   }
 
   /** Whether this page holds control. */
