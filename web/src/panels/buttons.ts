@@ -38,7 +38,7 @@ export function commandButton(id: string, iconName: IconName, words?: string): H
       },
     },
     icon(iconName),
-    words,
+    words && h('span', { class: 'words' }, words),
   );
   if (!words) button.setAttribute('aria-label', c.title);
   return button;

@@ -40,7 +40,7 @@ export class CodePane {
     const own = h('button', { on: { click: () => this.openSelected() } }, t.openSelected);
     this.element = h(
       'div',
-      { class: 'code', data: { test: 'code' } },
+      { class: 'code-pane', data: { test: 'code' } },
       this.list,
       h(
         'div',

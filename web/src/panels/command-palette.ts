@@ -21,7 +21,13 @@ export function openCommandPalette(): void {
   const none = h('p', { class: 'empty', hidden: true }, t.noCommand);
   let found: Command[] = [];
   let chosen = 0;
-  const dialog = openDialog(t.commandPalette, { class: 'palette', test: 'palette' }, input, list, none);
+  const dialog = openDialog(
+    t.commandPalette,
+    { class: 'command-palette', test: 'palette' },
+    input,
+    list,
+    none,
+  );
 
   const choose = (c: Command | undefined): void => {
     if (!c) return;

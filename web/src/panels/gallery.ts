@@ -29,7 +29,8 @@ export async function openGallery(app: App): Promise<void> {
   const show = (): void => {
     const wanted = input.value.trim().toLowerCase();
     const found = worlds.filter((w) => `${w.title} ${w.about} ${w.path}`.toLowerCase().includes(wanted));
-    why.textContent = app.store.isConsole ? '' : t.needControl;
+    why.textContent = t.needControl;
+    why.hidden = app.store.isConsole;
     if (found.length === 0) return fill(list, h('li', { class: 'empty' }, t.noWorlds));
     fill(
       list,

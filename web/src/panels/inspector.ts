@@ -168,7 +168,10 @@ function channelRow(robot: string, row: ChannelRow, k: number, writers: Writer[]
   });
   return h(
     'div',
-    { class: `channel ${row.command ? 'command' : ''}`, data: { channel: name } },
+    {
+      class: `channel ${row.command ? 'command' : ''} ${values.length > 2 ? 'tall' : ''}`,
+      data: { channel: name },
+    },
     h('span', { class: 'name', title: row.command ? t.commandChannel : t.readingChannel }, name),
     holder,
     h('span', { class: 'faint unit' }, row.unit),

@@ -19,7 +19,7 @@ export function openPoke(app: App, robot: string, row: RegisterRow): void {
   const wrong = h('p', { class: 'wrong', role: 'alert' });
   const form = h(
     'form',
-    { class: 'fields' },
+    { class: 'panel-form' },
     h('p', {}, t.pokeAbout(hex(row.address, 4), shortName(robot), largest)),
     h('label', {}, h('span', {}, t.rawValue), input),
     wrong,

@@ -34,7 +34,7 @@ export function mountRunBar(app: App): HTMLElement {
     h('div', { class: 'group' }, controlChip(app), connection(app)),
     h(
       'div',
-      { class: 'group', data: { tour: 'palette' } },
+      { class: 'group tools' },
       commandButton('help.palette', 'search'),
       commandButton('help.shortcuts', 'help'),
       commandButton('view.theme', 'theme'),
@@ -71,7 +71,7 @@ function heading(app: App): HTMLElement {
   const gallery = commandButton('file.gallery', 'gallery', ' ');
   gallery.replaceChildren(icon('gallery'), h('span', { class: 'names' }, title, file));
   gallery.classList.add('heading');
-  return h('div', { class: 'group' }, gallery, dirty, badge);
+  return h('div', { class: 'group heading-group' }, gallery, dirty, badge);
 }
 
 /** One button that starts and pauses. */

@@ -23,7 +23,7 @@ export function runOptions(app: App): HTMLElement {
   const why = h('p', { class: 'faint' });
   const form = h(
     'form',
-    { class: 'fields' },
+    { class: 'panel-form' },
     h('label', {}, h('span', {}, t.quantum), quantum),
     h('label', {}, h('span', {}, t.detail), level),
     why,

@@ -150,7 +150,9 @@ function sane(found: unknown, hidden: Side[]): Kept {
   const size = (side: Side): number => {
     const [smallest, largest, usual] = LIMITS[side];
     const value = given[side];
-    return typeof value === 'number' && value >= smallest && value <= largest ? value : usual;
+    if (typeof value === 'number' && value >= smallest && value <= largest) return value;
+    // Tall windows give more of their height to the panels below.
+    return side === 'bottom' ? Math.round(Math.max(usual, 0.28 * innerHeight)) : usual;
   };
   const list = Array.isArray(given['hidden']) ? given['hidden'] : hidden;
   return {

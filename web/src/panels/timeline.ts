@@ -262,7 +262,7 @@ class Timeline {
         const more = mark.lines.length > 1 ? ` (+${mark.lines.length - 1})` : '';
         const label = `${t.marks[mark.kind]} · ${t.tick} ${mark.stop} · ${who}${first?.text ?? ''}${more}`;
         const button = h('button', {
-          class: `mark ${mark.kind}`,
+          class: `mark mark-${mark.kind}`,
           title: label,
           aria: { label },
           data: { stop: String(mark.stop), kind: mark.kind },
