@@ -4,6 +4,7 @@ export class Seeker {
   private busy = false;
   private next: number | null = null;
 
+  /** `send` answers `null` when the server refused. */
   constructor(private readonly send: (stop: number) => Promise<unknown>) {}
 
   /** The stop that was asked for last and is not shown yet, or `null`. */
@@ -16,14 +17,16 @@ export class Seeker {
       return;
     }
     this.busy = true;
-    try {
-      await this.send(stop);
-    } finally {
-      this.busy = false;
-      const next = this.next;
-      this.next = null;
-      if (next !== null && next !== stop) await this.seek(next);
-      else this.wanted = null;
-    }
+    const done = await this.send(stop);
+    this.busy = false;
+    const next = this.next;
+    this.next = null;
+    if (next !== null && next !== stop) await this.seek(next);
+    else if (done === null) this.wanted = null;
+  }
+
+  /** The server has said anew what it shows: after the last answer, that is what was wanted. */
+  told(): void {
+    if (!this.busy) this.wanted = null;
   }
 }

@@ -67,6 +67,7 @@ class Timeline {
     );
     const { store } = app;
     store.on('events', () => this.takeEvents());
+    store.on('status', () => this.seeker.told());
     store.on(['status', 'control', 'link'], () => this.show());
     new ResizeObserver(() => this.drawMarks()).observe(this.track);
   }
