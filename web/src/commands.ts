@@ -11,6 +11,8 @@ export interface Command {
   group: 'File' | 'Edit' | 'View' | 'Run' | 'Insert' | 'Layers' | 'Help';
   /** Keys as people write them: `Ctrl+Shift+Z`, `Shift+1`, `?`. `Ctrl` stands for Cmd on a Mac as well. */
   keys?: string[];
+  /** Keys that somebody else listens to (a tap of Space, chords of digits), as they are shown to people. */
+  hint?: string;
   /** Also in the context menu of a selection. */
   menu?: boolean;
   /** Whether its keys mean it now; they are left to others when not. */
