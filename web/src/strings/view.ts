@@ -42,7 +42,7 @@ export const view = {
   trails: 'Trails',
   trailNames: { none: 'Off', dots: 'Dots', outline: 'Outlines' },
   trailCommand: (name: string): string => `Trails: ${name.toLowerCase()}`,
-  kinds: {
+  objectKinds: {
     robot: 'robot',
     movable: 'movable obstacle',
     beacon: 'beacon',
@@ -50,7 +50,7 @@ export const view = {
     obstacle: 'obstacle',
     track: 'track',
   },
-  states: {
+  bodyStates: {
     halted: 'halted',
     failed: 'its program failed',
     touching: 'in contact',

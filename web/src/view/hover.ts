@@ -91,7 +91,7 @@ export class Hover {
     const type = body === null ? undefined : world?.drawing.types[world.bodies[body]?.type ?? -1];
     const lines: Child[] = [
       h('strong', {}, lastName(id)),
-      h('span', { class: 'of' }, kind === 'robot' ? (type?.name ?? '') : t.kinds[kind]),
+      h('span', { class: 'of' }, kind === 'robot' ? (type?.name ?? '') : t.objectKinds[kind]),
     ];
     if (pose) {
       const degrees = ((pose.heading * 180) / Math.PI).toFixed(0);
@@ -174,11 +174,11 @@ export class Hover {
 }
 
 const STATES: [number, string][] = [
-  [HALTED, t.states.halted],
-  [FAILED, t.states.failed],
-  [TOUCHING, t.states.touching],
-  [CARRIED, t.states.carried],
-  [WAITED_FOR, t.states.waitedFor],
+  [HALTED, t.bodyStates.halted],
+  [FAILED, t.bodyStates.failed],
+  [TOUCHING, t.bodyStates.touching],
+  [CARRIED, t.bodyStates.carried],
+  [WAITED_FOR, t.bodyStates.waitedFor],
 ];
 
 function tidy(value: number): string {
