@@ -66,10 +66,10 @@ function cameraCommands(view: View): Command[] {
         store.changed('view');
       },
     },
-    { id: 'view.left', title: t.panLeft, group, keys: ['Alt+Shift+ArrowLeft'], run: pan(1, 0) },
-    { id: 'view.right', title: t.panRight, group, keys: ['Alt+Shift+ArrowRight'], run: pan(-1, 0) },
-    { id: 'view.up', title: t.panUp, group, keys: ['Alt+Shift+ArrowUp'], run: pan(0, 1) },
-    { id: 'view.down', title: t.panDown, group, keys: ['Alt+Shift+ArrowDown'], run: pan(0, -1) },
+    { id: 'view.pan-left', title: t.panLeft, group, keys: ['Alt+Shift+ArrowLeft'], run: pan(1, 0) },
+    { id: 'view.pan-right', title: t.panRight, group, keys: ['Alt+Shift+ArrowRight'], run: pan(-1, 0) },
+    { id: 'view.pan-up', title: t.panUp, group, keys: ['Alt+Shift+ArrowUp'], run: pan(0, 1) },
+    { id: 'view.pan-down', title: t.panDown, group, keys: ['Alt+Shift+ArrowDown'], run: pan(0, -1) },
   ];
 }
 
