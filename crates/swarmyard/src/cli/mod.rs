@@ -9,6 +9,7 @@
 mod again;
 mod bench;
 mod check;
+mod ctl;
 mod diff;
 mod doctor;
 mod export;
@@ -16,6 +17,7 @@ mod fail;
 mod fmt;
 mod header;
 mod init;
+mod link;
 mod load;
 mod out;
 mod progress;
@@ -23,6 +25,7 @@ mod replay;
 mod run;
 mod sheets;
 mod sweep;
+mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use fail::{Exit, Failure};
@@ -71,6 +74,10 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Run a recording again, and check that nothing differs
     Replay(replay::ReplayArgs),
+    /// Show a run of a server in letters and numbers
+    Watch(watch::WatchArgs),
+    /// Steer a run of a server: start, pause, step, edit, …
+    Ctl(ctl::CtlArgs),
     /// Make a table or a picture from a recording
     Export(export::ExportArgs),
     /// Run a scenario many times, with other parameters and seeds
@@ -102,6 +109,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Fmt(args) => fmt::fmt(args, &out),
         Command::Diff(args) => diff::diff(args, &out),
         Command::Replay(args) => replay::replay(args, &out),
+        Command::Watch(args) => watch::watch(args, &out),
+        Command::Ctl(args) => ctl::ctl(args, &out),
         Command::Export(args) => export::export(args, &out),
         Command::Sweep(args) => sweep::sweep(args, &out),
         Command::Bench(args) => bench::bench(args, &out),
