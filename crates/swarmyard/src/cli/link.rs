@@ -36,6 +36,13 @@ pub(crate) struct ServerArgs {
     token: Option<String>,
 }
 
+impl ServerArgs {
+    /// The server at an address, as it prints it.
+    pub(crate) fn at(url: &str) -> Result<ServerArgs, String> {
+        Ok(ServerArgs { url: Address::parse(url)?, token: None })
+    }
+}
+
 /// Host and port of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
