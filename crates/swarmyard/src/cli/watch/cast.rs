@@ -41,6 +41,8 @@ impl Number {
 /// Who is shown.
 #[derive(Default)]
 pub(super) struct Cast {
+    /// Whether a world was told of at all.
+    pub(super) is_told: bool,
     /// The world's.
     pub(super) revision: u64,
     /// How many bodies a frame has.
@@ -64,6 +66,7 @@ impl Cast {
         let mut cast = Cast {
             revision: world["revision"].as_u64().unwrap_or(0),
             bodies: drawing.len(),
+            is_told: true,
             ..Cast::default()
         };
         let mut all = Vec::new();

@@ -26,6 +26,9 @@ Examples:
   swarmyard watch --every 100ms --robots r1,r2 > log      lines for later analysis
   swarmyard watch --every tick:1 --channel /robots/r1/sonar.range";
 
+/// Rows of values that are kept for the next moment.
+const MOST_ROWS: usize = 20_000;
+
 /// Arguments of `watch`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
@@ -103,7 +106,7 @@ enum Sink {
 /// How a connection ended.
 enum End {
     /// The run is over, or the server said goodbye.
-    Over(Exit),
+    Over,
     /// It went away without a word.
     Lost(Option<String>),
 }
@@ -118,7 +121,7 @@ pub(crate) fn watch(args: &WatchArgs, out: &Out) -> Result<Exit, Failure> {
             Ok(link) => {
                 waiting = false;
                 match (Display::new(args, link, &mut sink).run()?, args.keep) {
-                    (End::Over(exit), false) => return Ok(exit),
+                    (End::Over, false) => return Ok(Exit::Ok),
                     (End::Lost(why), false) => return Err(lost(why)),
                     (_, true) => {}
                 }
@@ -170,24 +173,20 @@ impl<'a> Display<'a> {
                 Said::Gone(None) => return Ok(End::Lost(None)),
                 Said::Gone(Some(_)) => {
                     self.show_last()?;
-                    return Ok(End::Over(Exit::Ok));
+                    return Ok(End::Over);
                 }
             }
-            let exit = match self.link.status["state"].as_str() {
-                Some("ended") => Exit::Ok,
-                Some("error") => Exit::Failed,
-                _ => {
-                    over_since = None;
-                    continue;
-                }
-            };
+            if self.link.status["state"] != "ended" {
+                over_since = None;
+                continue;
+            }
             // The last moment may still be on its way; with --keep somebody may start again.
             let last = self.kept.bodies.as_ref().is_some_and(|b| self.link.status["stop"] == b.head.stop);
             let late = over_since.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(2);
-            if !self.args.keep && (last || late) && !self.cast.paths.is_empty() {
+            if !self.args.keep && (last && self.cast.is_told || late) {
                 self.show_last()?;
                 self.link.close();
-                return Ok(End::Over(exit));
+                return Ok(End::Over);
             }
         }
     }
@@ -205,6 +204,8 @@ impl<'a> Display<'a> {
                 for row in words["rows"].as_array().into_iter().flatten() {
                     self.rows.push(row.as_array().into_iter().flatten().filter_map(Value::as_f64).collect());
                 }
+                // Those of the moment that is shown next are among the last.
+                self.rows.drain(..self.rows.len().saturating_sub(MOST_ROWS));
                 if self.due && self.is_current() {
                     self.show_due()?;
                 }
@@ -250,7 +251,8 @@ impl<'a> Display<'a> {
     fn is_current(&self) -> bool {
         let Some(bodies) = &self.kept.bodies else { return false };
         let now = bodies.head.time_ns as f64 * 1e-9;
-        self.cast.numbers.is_empty() || self.rows.last().is_some_and(|row| row[0] >= now - 1e-9)
+        self.cast.numbers.is_empty()
+            || self.rows.last().and_then(|row| row.first()).is_some_and(|t| *t >= now - 1e-9)
     }
 
     fn show_last(&mut self) -> Result<(), Failure> {
@@ -271,7 +273,7 @@ impl<'a> Display<'a> {
         let now = bodies.head.time_ns as f64 * 1e-9;
         let upto = self.rows.iter().take_while(|row| row.first().is_some_and(|t| *t <= now + 1e-9)).count();
         self.rows.drain(..upto.saturating_sub(1));
-        let values = if upto == 0 { &[][..] } else { &self.rows[0][1..] };
+        let values = if upto == 0 { &[][..] } else { self.rows[0].get(1..).unwrap_or_default() };
         let moment = Moment { bodies, cast: &self.cast, values, status: &self.link.status };
         self.shown = Some((self.args.every.stretch(bodies), bodies.head.stop));
         match &mut self.sink {
