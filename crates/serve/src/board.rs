@@ -8,6 +8,7 @@ use crate::hub::Hub;
 use crate::inspect;
 use crate::shot::{Contacts, Inspected, Shot, Shown};
 use crate::show::Show;
+use crate::tell::Line;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,12 +29,28 @@ pub(crate) struct Board {
     news: broadcast::Sender<Arc<str>>,
     serial: u64,
     contacts: Contacts,
-    /// Something has changed since the last time.
+    /// Something has changed since the last frame.
     is_stale: bool,
+    /// Something has changed since the last status.
+    is_calm_stale: bool,
     last: Option<Instant>,
     last_calm: Option<Instant>,
     /// Revision of the world message that lies here.
     world: Option<u64>,
+}
+
+/// What the runner has to show.
+pub(crate) struct Fresh<'a> {
+    pub(crate) show: &'a Show,
+    pub(crate) hub: &'a Hub,
+    /// What is wrong, by where it comes from.
+    pub(crate) problems: &'a BTreeMap<&'static str, Vec<Value>>,
+    /// Number of the world that is shown.
+    pub(crate) revision: u64,
+    /// The `status` message, when it is time for it.
+    pub(crate) status: Option<Value>,
+    /// The `world` message, when it is another than the one on the board.
+    pub(crate) world: Option<Value>,
 }
 
 impl Board {
@@ -56,6 +73,7 @@ impl Board {
             serial: 0,
             contacts: Contacts::default(),
             is_stale: true,
+            is_calm_stale: true,
             last: None,
             last_calm: None,
             world: None,
@@ -67,9 +85,14 @@ impl Board {
         self.news.subscribe()
     }
 
+    /// Whether the world of this number lies here.
+    pub(crate) fn has_world(&self, revision: u64) -> bool {
+        self.world == Some(revision)
+    }
+
     /// Something has changed.
     pub(crate) fn touch(&mut self) {
-        self.is_stale = true;
+        (self.is_stale, self.is_calm_stale) = (true, true);
     }
 
     /// Two things touched.
@@ -91,33 +114,32 @@ impl Board {
         let left = |last: Option<Instant>, every: Duration| {
             last.map_or(Duration::ZERO, |last| every.saturating_sub(last.elapsed()))
         };
-        match (self.is_stale, is_waiting) {
+        match (self.is_stale, self.is_calm_stale || is_waiting) {
             (true, _) => left(self.last, FRAME),
             (false, true) => left(self.last_calm, CALM),
-            (false, false) => left(self.last_calm, CALM * 10).max(Duration::from_millis(1)),
+            (false, false) => CALM * 10,
         }
     }
 
+    /// Whether it is time for what people read.
+    pub(crate) fn is_calm_due(&self) -> bool {
+        self.last_calm.is_none_or(|last| last.elapsed() >= CALM)
+    }
+
     /// Tells everybody something that happened.
-    pub(crate) fn tell(&self, message: &str) {
-        // Nobody may be there.
-        let _ = self.news.send(Arc::from(message));
+    pub(crate) fn tell(&self, lines: &[Line]) {
+        if !lines.is_empty() && self.news.receiver_count() > 0 {
+            // They may have gone this very moment.
+            let _ = self.news.send(Arc::from(json!({ "is": "events", "lines": lines }).to_string()));
+        }
     }
 
     /// Puts everything here that has changed.
-    pub(crate) fn put(
-        &mut self,
-        show: &Show,
-        revision: u64,
-        hub: &Hub,
-        (status, control): (&Value, &Value),
-        problems: &BTreeMap<&'static str, Vec<Value>>,
-        make_world: impl FnOnce() -> Value,
-    ) {
+    pub(crate) fn put(&mut self, fresh: Fresh<'_>) {
+        let Fresh { show, hub, problems, revision, status, world } = fresh;
         let wall = Instant::now();
         let mut next = Shown::clone(&self.shown.borrow());
-        if self.world != Some(revision) {
-            let world = make_world();
+        if let Some(world) = world {
             next.text = Arc::from(world["text"].as_str().unwrap_or_default());
             next.world = Arc::from(world.to_string());
             self.world = Some(revision);
@@ -127,15 +149,15 @@ impl Board {
             next.shot = Arc::new(self.shot(show, revision, hub));
             self.contacts.forget_before(self.serial);
         }
-        if self.last_calm.is_none_or(|last| last.elapsed() >= CALM) {
-            self.last_calm = Some(wall);
+        if let Some(status) = status {
+            (self.last_calm, self.is_calm_stale) = (Some(wall), false);
             let sim = show.sim();
             let robots = hub.all().flat_map(|c| &c.wishes.inspect);
             let seen = robots.filter_map(|r| Some((r.clone(), inspect::robot(sim, r)?.to_string()))).collect();
             next.inspected = Arc::new(Inspected { stop: sim.state().stops, robots: seen });
             replace(&mut next.status, &status.to_string());
         }
-        replace(&mut next.control, &control.to_string());
+        replace(&mut next.control, &hub.json().to_string());
         let problems = ["document", "code", "open"].map(|from| {
             let list = problems.get(from).map_or(&[][..], Vec::as_slice);
             json!({ "is": "problems", "from": from, "list": list }).to_string()

@@ -29,7 +29,7 @@ pub(crate) fn robot(sim: &Sim, path: &str) -> Option<Value> {
         "path": path,
         "type": ty.name,
         "pose": [pose.at.x, pose.at.y, pose.heading],
-        "twist": [twist.linear.x, twist.linear.y, twist.angular],
+        "twist": [twist.forward, twist.left, twist.spin],
         "halted": state.halted[slot],
         "failed": swarmyard_engine::has_failed(model, state, slot),
         "parts": parts.collect::<Vec<_>>(),

@@ -5,7 +5,7 @@
 //! for a display: what it publishes lies there for whoever looks.
 
 use crate::answer::{Answer, Refusal};
-use crate::board::Board;
+use crate::board::{Board, Fresh};
 use crate::desk::Setting;
 use crate::document::Document;
 use crate::files::Project;
@@ -315,16 +315,20 @@ impl Runner {
         if !wait.is_zero() {
             return wait;
         }
-        let lines = self.log.take_fresh();
-        if !lines.is_empty() {
-            self.board.tell(&json!({ "is": "events", "lines": lines }).to_string());
-        }
+        self.board.tell(&self.log.take_fresh());
         for client in self.hub.all_mut() {
             inspect::send_samples(client);
         }
-        let (status, control) = (self.status(), self.hub.json());
-        let make_world = || self.world();
-        self.board.put(&self.show, self.revision, &self.hub, (&status, &control), &self.problems, make_world);
+        let world = (!self.board.has_world(self.revision)).then(|| self.world());
+        let fresh = Fresh {
+            show: &self.show,
+            hub: &self.hub,
+            problems: &self.problems,
+            revision: self.revision,
+            status: self.board.is_calm_due().then(|| self.status()),
+            world,
+        };
+        self.board.put(fresh);
         self.board.wait(false, self.waiting.is_some())
     }
 

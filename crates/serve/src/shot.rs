@@ -20,6 +20,8 @@ pub(crate) struct Shown {
     pub(crate) status: Arc<str>,
     pub(crate) control: Arc<str>,
     pub(crate) world: Arc<str>,
+    /// The document.
+    pub(crate) text: Arc<str>,
     pub(crate) problems: Arc<[Arc<str>]>,
     pub(crate) shot: Arc<Shot>,
     pub(crate) inspected: Arc<Inspected>,

@@ -1,5 +1,6 @@
 //! What is shown: a live run.
 
+use swarmyard_base::Time;
 use swarmyard_engine::Frame;
 use swarmyard_sim::{Error, Sim};
 
@@ -47,6 +48,32 @@ impl Show {
     /// Hash of what is shown.
     pub(crate) fn hash(&self) -> u64 {
         self.hash
+    }
+
+    /// `live` or `replay`.
+    pub(crate) fn mode(&self) -> &'static str {
+        "live"
+    }
+
+    /// Whether an earlier moment is shown.
+    pub(crate) fn is_looking_back(&self) -> bool {
+        false
+    }
+
+    /// Stop and time of the newest moment.
+    pub(crate) fn newest(&self) -> (u64, Time) {
+        (self.live.state().stops, self.live.now())
+    }
+
+    /// Steps of a recording whose hash was compared.
+    pub(crate) fn verified(&self) -> u64 {
+        0
+    }
+
+    /// Now, and when the next step ends.
+    pub(crate) fn next_stop(&self) -> (Time, Time) {
+        let state = self.live.state();
+        (state.now, state.quantum.tick(state.quantum_index + 1))
     }
 
     pub(crate) fn is_over(&self) -> bool {

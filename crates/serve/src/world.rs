@@ -1,17 +1,18 @@
 //! The `world` message: everything about a world that does not change from step to step.
 
+use crate::files::Project;
 use serde_json::{Value, json};
 use swarmyard_engine::{ControllerKind, Model, PartModel, TypeModel};
 use swarmyard_part_api::Register;
 use swarmyard_record::Bodies;
 
 /// `drawing` and `types` of the message.
-pub(crate) fn world_json(model: &Model) -> (Value, Value) {
+pub(crate) fn world_json(model: &Model, project: &Project) -> (Value, Value) {
     let drawing = serde_json::to_value(Bodies::of(model)).unwrap_or_default();
-    (drawing, model.types.iter().map(type_json).collect())
+    (drawing, model.types.iter().map(|ty| type_json(ty, project)).collect())
 }
 
-fn type_json(ty: &TypeModel) -> Value {
+fn type_json(ty: &TypeModel, project: &Project) -> Value {
     let parts = ty.parts.iter().map(|part| {
         let channels = part.layout.channels.iter().map(|c| {
             json!({ "name": c.name, "len": c.len, "unit": c.unit.symbol(), "command": c.command })
@@ -20,7 +21,7 @@ fn type_json(ty: &TypeModel) -> Value {
     });
     let controllers = ty.controllers.iter().map(|c| {
         let source = match &c.model {
-            ControllerKind::Program(program) => program.source().map(|p| p.display().to_string()),
+            ControllerKind::Program(program) => program.source().and_then(|p| project.name_of(p)),
             _ => None,
         };
         json!({ "name": c.name, "class": c.class, "source": source })
@@ -46,6 +47,16 @@ fn register_json(ty: &TypeModel, register: &Register) -> Vec<Value> {
         })
     };
     (0..register.count).map(one).collect()
+}
+
+/// Address and width of the register that holds a number of a channel, if one does.
+pub(crate) fn register_of(ty: &TypeModel, part: &str, channel: &str, index: usize) -> Option<(u32, u32)> {
+    ty.registers.all().iter().find_map(|register| {
+        let own = ty.parts.get(register.part).filter(|p| p.name == part)?;
+        let holds = |k: &u32| channel_at(own, register.first + *k as usize, register) == Some((channel, index));
+        let k = (0..register.count).find(holds)?;
+        Some((register.at + k * register.bytes, register.bytes))
+    })
 }
 
 /// The channel that a place in a part's reading or command row belongs to.
