@@ -130,6 +130,14 @@ impl Crew {
         self.members.clear();
     }
 
+    /// Ends the programs of one robot at once; they will be started and run through their past again.
+    /// Tells whether there were any.
+    pub fn dismiss(&mut self, slot: usize) -> bool {
+        let before = self.members.len();
+        self.members.retain(|(s, _), _| *s != slot);
+        self.members.len() < before
+    }
+
     /// Sees to it that a program works on this quantum; or answers what came instead.
     fn post(
         &mut self,

@@ -30,7 +30,7 @@ pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
-pub use minds::{Heard, Minds, is_due};
+pub use minds::{Heard, Minds, has_failed, is_due};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,

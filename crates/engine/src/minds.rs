@@ -484,6 +484,16 @@ pub fn is_due(model: &Model, state: &State, slot: usize, controller: usize) -> b
     is_asked(&state.types[t].controllers[controller][row..row + ROW.len()], state.now)
 }
 
+/// Whether a program of the robot in `slot` has failed and has not gone on since.
+#[must_use]
+pub fn has_failed(model: &Model, state: &State, slot: usize) -> bool {
+    let t = model.type_of[slot] as usize;
+    let row = (slot - model.types[t].slots.start) * ROW.len();
+    let columns = model.types[t].controllers.iter().zip(&state.types[t].controllers);
+    let programs = columns.filter(|(c, _)| !matches!(c.model, ControllerKind::Columns(_)));
+    programs.into_iter().any(|(_, column)| column[row + STATUS] != RUNS)
+}
+
 /// Whether a program with this row is asked now: it runs, and has done thinking.
 pub(crate) fn is_asked(own: &[f64], now: Time) -> bool {
     own[STATUS] != DEAD && own[BUSY] <= now.0 as f64

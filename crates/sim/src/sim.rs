@@ -100,6 +100,8 @@ pub struct Sim {
     code: BTreeMap<u64, Arc<dyn Program>>,
     /// Native programs.
     crew: Crew,
+    /// Whose commands the last try to step waited for.
+    waiting: Vec<Uid>,
 }
 
 impl Sim {
@@ -183,6 +185,7 @@ impl Sim {
             warnings: Diagnostics::default(),
             code: BTreeMap::new(),
             crew: Crew::default(),
+            waiting: Vec::new(),
         })
     }
 
@@ -208,17 +211,29 @@ impl Sim {
         loop {
             let Sim { model, state, minds, journal, scratch, pool, .. } = self;
             match step(model, state, minds, journal, scratch, pool) {
-                Step::Done(frame) => return Ok(Some(frame)),
-                Step::Blocked(robots) => match self.ask(&robots) {
-                    (true, _) => {}
-                    (false, true) => return Ok(None),
-                    (false, false) => {
-                        let path = |uid: &Uid| self.model.path_of(*uid).unwrap_or("?").to_owned();
-                        return Err(Error::Blocked(robots.iter().map(path).collect()));
+                Step::Done(frame) => {
+                    self.waiting.clear();
+                    return Ok(Some(frame));
+                }
+                Step::Blocked(robots) => {
+                    let (came, at_work) = self.ask(&robots);
+                    self.waiting = robots;
+                    if came {
+                        continue;
                     }
-                },
+                    if at_work {
+                        return Ok(None);
+                    }
+                    let path = |slot: usize| self.model.paths[slot].to_string();
+                    return Err(Error::Blocked(self.waiting().map(path).collect()));
+                }
             }
         }
+    }
+
+    /// Slots of the robots whose commands the last try to step waited for; none after a step.
+    pub fn waiting(&self) -> impl Iterator<Item = usize> {
+        self.waiting.iter().filter_map(|uid| self.model.slot_of(*uid))
     }
 
     /// Asks the native programs of robots that the loop waits for. Their answers enter the journal;
@@ -434,6 +449,16 @@ impl Sim {
         Ok(())
     }
 
+    /// Ends the native programs of a robot at once. When they are next asked they are started again, and
+    /// run through what they were shown before. Tells whether there were any.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn restart(&mut self, path: &str) -> Result<bool, Error> {
+        let slot = self.slot(path)?;
+        Ok(self.crew.dismiss(slot))
+    }
+
     /// The file a controller's code was made from, when it may be edited and made anew.
     #[must_use]
     pub fn source(&self, ty: &str, controller: &str) -> Option<&Path> {
@@ -565,6 +590,7 @@ impl Sim {
         (self.state, self.minds) = restore(&self.model, &self.minds, bytes).map_err(Error::Snapshot)?;
         self.journal.cut_from(self.state.stops);
         self.crew.forget();
+        self.waiting.clear();
         self.scratch = Scratch::with_grouping(self.grouping);
         Ok(())
     }

@@ -23,6 +23,7 @@ mod out;
 mod progress;
 mod replay;
 mod run;
+mod serve;
 mod sheets;
 mod sweep;
 mod watch;
@@ -86,6 +87,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write source text from a scenario
     Gen(header::GenArgs),
+    /// Let displays show and steer a run: in a browser, or in a program of yours
+    Serve(serve::ServeArgs),
+    /// Show a world that runs, in a browser
+    Demo(serve::DemoArgs),
     /// Start a project that runs as it is
     Init(init::InitArgs),
     /// Look at this installation, and test it
@@ -115,6 +120,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Sweep(args) => sweep::sweep(args, &out),
         Command::Bench(args) => bench::bench(args, &out),
         Command::Gen(args) => header::generate(args, &out),
+        Command::Serve(args) => serve::serve(args, &out),
+        Command::Demo(args) => serve::demo(args, &out),
         Command::Init(args) => init::init(args, &out),
         Command::Doctor => doctor::doctor(&out),
         Command::Completions(args) => sheets::completions(args, &mut Args::command(), &out),
