@@ -15,11 +15,14 @@ fn main() {
     for file in files.iter().filter(|f| f.extension().is_none_or(|e| e != "gz")) {
         let name = file.strip_prefix(&dist).expect("it was found there").to_string_lossy().replace('\\', "/");
         let twin = file.with_added_extension("gz");
-        let gzip = if files.contains(&twin) { format!("Some(include_bytes!({twin:?}))") } else { "None".into() };
-        let _ = writeln!(out, "    Asset {{ path: {name:?}, bytes: include_bytes!({file:?}), gzip: {gzip} }},");
+        let gzip =
+            if files.contains(&twin) { format!("Some(include_bytes!({twin:?}))") } else { "None".into() };
+        let _ =
+            writeln!(out, "    Asset {{ path: {name:?}, bytes: include_bytes!({file:?}), gzip: {gzip} }},");
     }
     out.push_str("];\n");
-    let to = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where things go")).join("assets.rs");
+    let to =
+        PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where things go")).join("assets.rs");
     std::fs::write(to, out).expect("the list of files can be written");
 }
 

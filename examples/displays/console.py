@@ -18,10 +18,8 @@ from websockets.sync.client import connect
 class Console:
     """One connection. Requests are answered in order; between the answers the server tells what is new."""
 
-    def __init__(self, url):
-        place = url.split("://")[-1].split("/")[0]
-        # Frames of many robots are long: no limit on what the server may send.
-        self.socket = connect(f"ws://{place}/v1/link", max_size=None)
+    def __init__(self, socket):
+        self.socket = socket
         self.said = {}  # the newest message of each sort: "status", "world", "control", …
         self.last_id = 0
         # The first message says who we are. "console" asks for control, which one display has at a time.
@@ -59,8 +57,7 @@ class Console:
                 return message["ok"]
 
 
-def main(url, end):
-    run = Console(url)
+def drive(run, end):
     if (run.said["control"]["holder"] or {}).get("id") != run.said["welcome"]["you"]:
         sys.exit(f"another console holds control: {run.said['control']['holder']}")
     # No pictures are wanted, but the numbers of one robot, ten times a second at most.
@@ -89,9 +86,13 @@ def main(url, end):
     print("saved as", run.ask("save")["path"])
 
     if end:
-        run.send(do="exit")
-    run.socket.close()  # leaving is enough: the run goes on, and control is free
+        run.ask("exit")
+    # Otherwise leaving is enough: the run goes on, and control is free.
 
 
 if __name__ == "__main__":
-    main(next((a for a in sys.argv[1:] if "://" in a), "http://127.0.0.1:7077/"), "--end" in sys.argv)
+    url = next((a for a in sys.argv[1:] if "://" in a), "http://127.0.0.1:7077/")
+    place = url.split("://")[1].split("/")[0]
+    # Frames of many robots are long: no limit on what the server may send.
+    with connect(f"ws://{place}/v1/link", max_size=None) as link:
+        drive(Console(link), "--end" in sys.argv)

@@ -153,7 +153,8 @@ impl Board {
             (self.last_calm, self.is_calm_stale) = (Some(wall), false);
             let sim = show.sim();
             let robots = hub.all().flat_map(|c| &c.wishes.inspect);
-            let seen = robots.filter_map(|r| Some((r.clone(), inspect::robot(sim, r)?.to_string()))).collect();
+            let seen =
+                robots.filter_map(|r| Some((r.clone(), inspect::robot(sim, r)?.to_string()))).collect();
             next.inspected = Arc::new(Inspected { stop: sim.state().stops, robots: seen });
             replace(&mut next.status, &status.to_string());
         }

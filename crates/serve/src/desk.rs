@@ -91,8 +91,7 @@ impl Runner {
                 Ok(json!({}))
             }
             R::Quantum { value } => {
-                let quantum =
-                    Unit::Second.parse_ratio(&value).map_err(|e| Refusal::new("bad-value", e))?;
+                let quantum = Unit::Second.parse_ratio(&value).map_err(|e| Refusal::new("bad-value", e))?;
                 self.show.live_mut().set_quantum(quantum);
                 Ok(json!({}))
             }
@@ -143,7 +142,8 @@ impl Runner {
 
     fn value(&self, robot: &str, part: &str, channel: &str, index: usize) -> Answer {
         let sim = self.show.sim();
-        let unknown = || Refusal::new("unknown-channel", format!("`{robot}/{part}` has no `{channel}[{index}]`"));
+        let unknown =
+            || Refusal::new("unknown-channel", format!("`{robot}/{part}` has no `{channel}[{index}]`"));
         let values = sim.channel(&format!("{robot}/{part}"), channel).ok_or_else(unknown)?;
         let value = values.get(index).ok_or_else(unknown)?;
         let ty = sim.model().slot_of_path(robot).map(|slot| sim.model().type_at(slot)).ok_or_else(unknown)?;
@@ -191,7 +191,8 @@ impl Runner {
             None => Err(Refusal::new("no-file", format!("there is no file `{}`", file.display()))),
         };
         if let Err(refusal) = opened {
-            let problems = if refusal.problems.is_empty() { vec![refusal.json()] } else { refusal.problems.clone() };
+            let problems =
+                if refusal.problems.is_empty() { vec![refusal.json()] } else { refusal.problems.clone() };
             self.log.refused("run", &refusal);
             // The text is there to be mended, if it is there.
             if let Some(name) = self.project.name_of(file)

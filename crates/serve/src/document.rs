@@ -27,7 +27,8 @@ impl Splice {
             start -= 1;
         }
         let most = before.len().min(after.len()) - start;
-        let same = before.bytes().rev().zip(after.bytes().rev()).take(most).take_while(|(a, b)| a == b).count();
+        let same =
+            before.bytes().rev().zip(after.bytes().rev()).take(most).take_while(|(a, b)| a == b).count();
         let mut end = same;
         while !before.is_char_boundary(before.len() - end) || !after.is_char_boundary(after.len() - end) {
             end -= 1;

@@ -66,7 +66,9 @@ impl Project {
         let end = joined.extension().and_then(|e| e.to_str()).unwrap_or("");
         if !WRITABLE.contains(&end) {
             let what = format!("files like `{path}` are not written");
-            return Err(Refusal::new("not-writable", what).help(format!("these are: .{}", WRITABLE.join(", ."))));
+            return Err(
+                Refusal::new("not-writable", what).help(format!("these are: .{}", WRITABLE.join(", .")))
+            );
         }
         let folder = joined.parent().unwrap_or(&self.root);
         let folder = fs::canonicalize(folder).map_err(|e| refuse_io(path, &e))?;
@@ -145,7 +147,11 @@ impl Project {
         let mut files: Vec<(String, &str)> = Vec::new();
         for entry in entries.flatten().take(MOST_FILES * 4) {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let path = if folder.is_empty() { name.clone() } else { format!("{}/{name}", folder.trim_end_matches('/')) };
+            let path = if folder.is_empty() {
+                name.clone()
+            } else {
+                format!("{}/{name}", folder.trim_end_matches('/'))
+            };
             // What cannot be opened is not listed.
             let Ok(target) = self.existing(&path) else { continue };
             if let Some(kind) = kind(&target) {
@@ -154,7 +160,8 @@ impl Project {
         }
         files.sort();
         files.truncate(MOST_FILES);
-        let files: Vec<Value> = files.iter().map(|(path, kind)| json!({ "path": path, "kind": kind })).collect();
+        let files: Vec<Value> =
+            files.iter().map(|(path, kind)| json!({ "path": path, "kind": kind })).collect();
         Ok(json!({ "files": files }))
     }
 

@@ -115,7 +115,9 @@ async fn scenario(State(shared): State<Shared>) -> Response {
 
 async fn page(State(shared): State<Shared>, headers: HeaderMap, request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/').to_owned();
-    let is_gzip_fine =
-        headers.get(header::ACCEPT_ENCODING).and_then(|v| v.to_str().ok()).is_some_and(|v| v.contains("gzip"));
+    let is_gzip_fine = headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|v| v.to_str().ok())
+        .is_some_and(|v| v.contains("gzip"));
     page::get(&path, is_gzip_fine, shared.desk.web.as_deref())
 }

@@ -290,7 +290,11 @@ impl Writer {
             let stop = now.inspected.stop;
             self.text(format!(r#"{{"is":"inspect","stop":{stop},"robots":[{robots}]}}"#)).await?;
         }
-        if wishes.frames && self.sent.next_frame.is_none() { self.frame(&now.shot, &wishes).await } else { Ok(()) }
+        if wishes.frames && self.sent.next_frame.is_none() {
+            self.frame(&now.shot, &wishes).await
+        } else {
+            Ok(())
+        }
     }
 
     /// Sends a frame, built on the one before.
@@ -339,14 +343,17 @@ impl Writer {
 /// Says that a display was too slow for some lines.
 fn left_out(messages: u64) -> String {
     let text = format!("{messages} messages with lines were left out: this display did not keep up");
-    let line = json!({ "stop": 0, "time": 0.0, "level": "warning", "kind": "run", "robot": null, "text": text });
+    let line =
+        json!({ "stop": 0, "time": 0.0, "level": "warning", "kind": "run", "robot": null, "text": text });
     json!({ "is": "events", "lines": [line] }).to_string()
 }
 
 impl Wishes {
     /// What a request says is wanted, if it says so.
     fn of(request: &Request) -> Option<Wishes> {
-        let Request::Watch { frames, rate, marks, inspect, probes, grid } = request.clone() else { return None };
+        let Request::Watch { frames, rate, marks, inspect, probes, grid } = request.clone() else {
+            return None;
+        };
         Some(Wishes { frames, rate, marks, inspect, probes, grid })
     }
 }

@@ -215,7 +215,10 @@ fn one() -> u64 {
 pub(crate) fn parse(text: &str) -> Result<Asked, (Option<u64>, Refusal)> {
     let malformed = |why: String| Refusal::new("malformed", why);
     if text.len() > MOST_BYTES {
-        return Err((None, malformed(format!("a message has at most {MOST_BYTES} bytes, not {}", text.len()))));
+        return Err((
+            None,
+            malformed(format!("a message has at most {MOST_BYTES} bytes, not {}", text.len())),
+        ));
     }
     let mut value: Value =
         serde_json::from_str(text).map_err(|e| (None, malformed(format!("this is not JSON: {e}"))))?;

@@ -74,7 +74,8 @@ fn answer(path: &str, bytes: std::borrow::Cow<'static, [u8]>, gzip: bool, cache:
 
 /// A file of a folder; names with anything but plain parts lead nowhere.
 fn from_folder(folder: &Path, path: &str) -> Option<Vec<u8>> {
-    let is_plain = |c: Component<'_>| matches!(c, Component::Normal(n) if !n.to_string_lossy().starts_with('.'));
+    let is_plain =
+        |c: Component<'_>| matches!(c, Component::Normal(n) if !n.to_string_lossy().starts_with('.'));
     if path.contains(['\0', '\\', '%']) || !Path::new(path).components().all(is_plain) {
         return None;
     }

@@ -187,7 +187,8 @@ impl Runner {
             (Err(refusal), _) => Err(refusal),
             (Ok(()), Request::Step { n }) => match self.may_step() {
                 Ok(()) => {
-                    self.stepping = Some(Stepping { left: n, reply: Some(reply), until: Instant::now() + PATIENCE });
+                    self.stepping =
+                        Some(Stepping { left: n, reply: Some(reply), until: Instant::now() + PATIENCE });
                     return;
                 }
                 Err(refusal) => Err(refusal),

@@ -132,7 +132,13 @@ impl Server {
         let (commands, received) = mpsc::channel();
         let (board, shown) = Board::new();
         let (end, ending) = watch::channel(false);
-        let runner = start_runner(received, Arc::clone(&project), options.file, (options.start, options.threads), board)?;
+        let runner = start_runner(
+            received,
+            Arc::clone(&project),
+            options.file,
+            (options.start, options.threads),
+            board,
+        )?;
         let guard = Guard::new(address, token.clone());
         let desk = Desk { guard, project, web: options.web, shown, ending, commands: commands.clone() };
         let sockets = std::thread::Builder::new().name("sockets".into());

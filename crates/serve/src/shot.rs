@@ -116,7 +116,8 @@ impl Shot {
         if let Some(known) = encoded.get(&base) {
             return known.clone();
         }
-        let fresh = self.contacts.iter().filter(|c| if base == 0 { c.0 == self.serial() } else { c.0 > base });
+        let fresh =
+            self.contacts.iter().filter(|c| if base == 0 { c.0 == self.serial() } else { c.0 > base });
         let contacts: Vec<[i64; 2]> = fresh.map(|c| c.1).collect();
         let with_contacts;
         let bodies = if contacts.is_empty() {

@@ -14,9 +14,10 @@ pub(crate) fn world_json(model: &Model, project: &Project) -> (Value, Value) {
 
 fn type_json(ty: &TypeModel, project: &Project) -> Value {
     let parts = ty.parts.iter().map(|part| {
-        let channels = part.layout.channels.iter().map(|c| {
-            json!({ "name": c.name, "len": c.len, "unit": c.unit.symbol(), "command": c.command })
-        });
+        let channels =
+            part.layout.channels.iter().map(
+                |c| json!({ "name": c.name, "len": c.len, "unit": c.unit.symbol(), "command": c.command }),
+            );
         json!({ "name": part.name, "class": part.class, "channels": channels.collect::<Vec<_>>() })
     });
     let controllers = ty.controllers.iter().map(|c| {
@@ -40,7 +41,8 @@ fn register_json(ty: &TypeModel, register: &Register) -> Vec<Value> {
     let one = |k: u32| {
         let at = register.first + k as usize;
         let channel = part.and_then(|p| channel_at(p, at, register)).map_or((None, 0), |(n, k)| (Some(n), k));
-        let name = if register.count == 1 { register.name.clone() } else { format!("{}[{k}]", register.name) };
+        let name =
+            if register.count == 1 { register.name.clone() } else { format!("{}[{k}]", register.name) };
         json!({
             "name": name, "address": register.at + k * register.bytes, "bytes": register.bytes,
             "part": part.map(|p| p.name.as_str()), "channel": channel.0, "index": channel.1,
@@ -53,7 +55,8 @@ fn register_json(ty: &TypeModel, register: &Register) -> Vec<Value> {
 pub(crate) fn register_of(ty: &TypeModel, part: &str, channel: &str, index: usize) -> Option<(u32, u32)> {
     ty.registers.all().iter().find_map(|register| {
         let own = ty.parts.get(register.part).filter(|p| p.name == part)?;
-        let holds = |k: &u32| channel_at(own, register.first + *k as usize, register) == Some((channel, index));
+        let holds =
+            |k: &u32| channel_at(own, register.first + *k as usize, register) == Some((channel, index));
         let k = (0..register.count).find(holds)?;
         Some((register.at + k * register.bytes, register.bytes))
     })

@@ -122,9 +122,7 @@ fn single_values_have_units() {
     let place = Place::new();
     let mut console = place.console();
     console.step(1);
-    let ask = |part: &str, channel: &str, index: u32| {
-        json!({ "do": "value", "robot": "/robots/r1", "part": part, "channel": channel, "index": index })
-    };
+    let ask = |part: &str, channel: &str, index: u32| json!({ "do": "value", "robot": "/robots/r1", "part": part, "channel": channel, "index": index });
     let answer = console.done(ask("sonar", "range", 0));
     assert_eq!(answer["unit"], "m");
     assert!(answer["value"].as_f64().unwrap() > 0.0);
@@ -154,9 +152,18 @@ fn inputs_enter_the_run() {
         (json!({ "do": "halt", "robot": "/robots/r9", "on": true }), "unknown-path"),
         (json!({ "do": "skip", "robot": "/robots/r9" }), "unknown-path"),
         (json!({ "do": "restart", "robot": "/robots/r1" }), "no-program"),
-        (json!({ "do": "poke", "robot": "/robots/r9", "address": 0, "bytes": 1, "value": 0 }), "unknown-path"),
-        (json!({ "do": "poke", "robot": "/robots/r1", "address": 0, "bytes": 3, "value": 0 }), "wrong-length"),
-        (json!({ "do": "command", "part": "/robots/r1/nose", "channel": "x", "values": [1] }), "unknown-part"),
+        (
+            json!({ "do": "poke", "robot": "/robots/r9", "address": 0, "bytes": 1, "value": 0 }),
+            "unknown-path",
+        ),
+        (
+            json!({ "do": "poke", "robot": "/robots/r1", "address": 0, "bytes": 3, "value": 0 }),
+            "wrong-length",
+        ),
+        (
+            json!({ "do": "command", "part": "/robots/r1/nose", "channel": "x", "values": [1] }),
+            "unknown-part",
+        ),
     ] {
         assert_eq!(console.refused(request), code);
     }

@@ -79,7 +79,7 @@ pub(crate) enum Said {
     Words(Value),
     /// A frame.
     Frame(Vec<u8>),
-    /// Nothing in the time that was given.
+    /// Nothing in the time that was given, or nothing worth telling.
     Nothing,
     /// It said goodbye, and why; or just went away.
     Gone(Option<String>),
@@ -173,8 +173,9 @@ impl Link {
         self.last_id += 1;
         request["id"] = json!(self.last_id);
         self.send(&request)?;
+        let end = Instant::now() + PATIENCE;
         loop {
-            match self.read(PATIENCE)? {
+            match self.read(end.saturating_duration_since(Instant::now()))? {
                 Said::Words(mut words) if words["is"] == "reply" && words["id"] == self.last_id => {
                     return Ok(match words["error"].take() {
                         Value::Null => Ok(words["ok"].take()),
@@ -184,8 +185,10 @@ impl Link {
                 // What ends the server ends the connection; that is an answer too.
                 Said::Gone(_) if request["do"] == "exit" => return Ok(Ok(json!({}))),
                 Said::Gone(why) => return Err(lost(why)),
+                Said::Nothing if Instant::now() < end => {}
                 Said::Nothing => {
-                    let what = format!("the server does not answer `{}`", request["do"]);
+                    let order = request["do"].as_str().unwrap_or_default();
+                    let what = format!("the server does not answer `{order}`");
                     return Err(
                         Failure::new(Exit::Failed, "silent", what).help("whether it was done is not known")
                     );

@@ -200,15 +200,16 @@ fn served(out: &Out) -> Result<[f64; 2], Failure> {
 
 /// Path of the first robot of the world that a server tells of.
 fn robot_of(link: &mut Link) -> Result<String, Failure> {
+    let end = Instant::now() + Duration::from_secs(10);
     loop {
-        match link.next(Duration::from_secs(10))? {
+        match link.next(Duration::from_secs(1))? {
             Said::Words(words) if words["is"] == "world" => {
                 let run = &words["drawing"]["types"][0]["names"][0];
                 let number = run["from"].as_u64().map_or_else(String::new, |n| n.to_string());
                 return Ok(format!("{}{number}", run["prefix"].as_str().unwrap_or("")));
             }
             Said::Gone(why) => return Err(crate::cli::link::lost(why)),
-            Said::Nothing => {
+            Said::Nothing if Instant::now() > end => {
                 return Err(Failure::new(Exit::Failed, "bench", "the server tells of no world"));
             }
             _ => {}
