@@ -12,6 +12,7 @@ mod compile;
 mod groups;
 mod hash;
 mod journal;
+mod kept;
 mod minds;
 mod model;
 mod parallel;
@@ -30,6 +31,7 @@ pub use compile::{Compiled, compile};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
+pub use kept::Kept;
 pub use minds::{Heard, Minds, is_due};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,

@@ -8,6 +8,8 @@
 
 mod modules;
 mod sim;
+mod timeline;
 
 pub use modules::{KERNEL, Modules};
 pub use sim::{Error, Options, Sim, registry_with, standard_registry};
+pub use timeline::{Timeline, View};
