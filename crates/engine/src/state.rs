@@ -192,9 +192,9 @@ impl State {
         }
     }
 
-    /// Whether a part is a sensor with a reading of this very stop.
+    /// Whether a part is a sensor that takes a reading at this stop.
     #[must_use]
-    pub(crate) fn is_fresh(&self, kind: &PartKind) -> bool {
+    pub fn is_fresh(&self, kind: &PartKind) -> bool {
         matches!(kind, PartKind::Sensor(..)) && self.is_due(kind)
     }
 

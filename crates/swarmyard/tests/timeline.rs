@@ -135,8 +135,13 @@ fn a_branch_with_unchanged_code_goes_as_the_run_went() {
 #[test]
 fn a_branch_with_a_poke_differs_and_its_journal_replays() {
     let wander = "static unsigned n = 3; void robot_step(void) { n = n * 1103515245u + 12345u; drive(200 + (int)(n >> 25), 200 + (int)(rio_peek16(SONAR_RANGE_AT(0)) >> 4)); if (rio_ticks() % 3) return; rio_log_int(\"n\", (int)n); }";
-    for class in ["class = \"program\"", "class = \"process\"\nthink = 0"] {
-        let text = world(wander, class, 2);
+    // A program with its own loop is run again through what it read.
+    let own_loop = "int main(void) { int n = 0; rio_init(); while (rio_wait()) { n += rio_peek16(SONAR_RANGE_AT(1)); drive(200 + (n & 63), 200); } return 0; }";
+    let native = "class = \"process\"\nthink = 0";
+    for (code, class) in
+        [(wander, "class = \"program\""), (own_loop, "class = \"program\""), (wander, native)]
+    {
+        let text = world(code, class, 2);
         let (mut sim, mut timeline, mut all) = (from_text(&text), Timeline::default(), Vec::new());
         run(&mut sim, &mut timeline, 90, &mut all);
         let view = timeline.view(&sim, 70).unwrap();
@@ -163,7 +168,8 @@ fn a_branch_with_a_poke_differs_and_its_journal_replays() {
 
 #[test]
 fn a_view_starts_no_native_program_and_a_branch_starts_them_again() {
-    let log = temporary("starts.txt", "");
+    let folder = Folder::new("starts");
+    let log = folder.write("starts.txt", "");
     let code = format!(
         "#include <stdio.h>\nvoid robot_setup(void) {{ FILE *f = fopen(\"{}\", \"a\"); if (f) {{ fputs(\"start\\n\", f); fclose(f); }} }} void robot_step(void) {{ drive(100 + (int)rio_ticks(), 100); }}",
         log.display()
@@ -184,13 +190,27 @@ fn a_view_starts_no_native_program_and_a_branch_starts_them_again() {
     assert_eq!((starts(), sim.hash()), (4, all[14].0));
 }
 
-/// A file of its own for this test run.
-fn temporary(name: &str, text: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("swarmyard-timeline-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    path
+/// A folder of one test, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("swarmyard-timeline-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 #[test]
@@ -200,16 +220,17 @@ fn views_before_and_after_new_code_run_the_code_of_their_time() {
             "#include \"rio.h\"\n#include \"registers.h\"\nvoid robot_step(void) {{ rio_pokes16(DRIVE_LEFT, {speed}); rio_pokes16(DRIVE_RIGHT, 100); }}"
         )
     };
-    let source = temporary("bot.c", &program(100));
+    let folder = Folder::new("code");
+    folder.write("bot.c", &program(100));
     let inline = world("", "class = \"program\"", 2);
     let (head, rest) = inline.split_once("code = '''").unwrap();
     let tail = rest.split_once("'''").unwrap().1;
-    let scenario = temporary("bot.toml", &format!("{head}source = \"bot.c\"{tail}"));
+    let scenario = folder.write("bot.toml", &format!("{head}source = \"bot.c\"{tail}"));
     let mut sim = Sim::load(scenario, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
     let (mut timeline, mut all) = (Timeline::default(), Vec::new());
     run(&mut sim, &mut timeline, 30, &mut all);
     let mut early = timeline.view(&sim, 12).unwrap();
-    std::fs::write(source, program(200)).unwrap();
+    folder.write("bot.c", &program(200));
     sim.reload("bot", "controller").unwrap();
     run(&mut sim, &mut timeline, 60, &mut all);
     let left = |sim: &Sim| sim.channel("/robots/r1/drive", "left").unwrap()[0];
