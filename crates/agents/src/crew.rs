@@ -280,7 +280,7 @@ impl Crew {
 
 impl<'a> Stand<'a> {
     /// What a program was shown since it started.
-    fn past(&self, (slot, c): (usize, usize)) -> &'a [Heard] {
+    fn past(&self, (slot, c): (usize, usize)) -> &'a [Arc<Heard>] {
         let t = self.model.type_of[slot] as usize;
         self.minds.past(t, c, slot - self.model.types[t].slots.start)
     }

@@ -120,6 +120,12 @@ impl Journal {
         &self.inputs
     }
 
+    /// Adds what a journal that began as this one has more: the run it was copied from went on.
+    pub fn catch_up(&mut self, longer: &Journal) {
+        let more = longer.inputs.get(self.inputs.len()..).unwrap_or_default();
+        self.inputs.extend_from_slice(more);
+    }
+
     /// Drops every input from `stop` on: the run was rewound and takes another branch.
     pub fn cut_from(&mut self, stop: u64) {
         self.inputs.retain(|i| i.stop < stop);

@@ -12,6 +12,7 @@ mod compile;
 mod groups;
 mod hash;
 mod journal;
+mod kept;
 mod minds;
 mod model;
 mod parallel;
@@ -31,6 +32,7 @@ pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
 pub use minds::{Heard, Minds, has_failed, is_due};
+pub use kept::Kept;
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,

@@ -79,7 +79,7 @@ struct Memo {
     /// What it said last.
     lines: Vec<String>,
     /// What a program outside was shown so far: with it, it is run again after a restore.
-    past: Vec<Heard>,
+    past: Vec<Arc<Heard>>,
 }
 
 /// What a program outside was shown in one quantum.
@@ -94,7 +94,7 @@ pub struct Heard {
 }
 
 /// The memories of a staff as bytes.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct StaffImage {
     /// Hash of the code that runs.
     code: u64,
@@ -147,7 +147,7 @@ impl Minds {
 
     /// What a program outside was shown since it started: stops, registers, answers of ports.
     #[must_use]
-    pub fn past(&self, ty: usize, controller: usize, row: usize) -> &[Heard] {
+    pub fn past(&self, ty: usize, controller: usize, row: usize) -> &[Arc<Heard>] {
         let staff = self.staffs.get(ty).and_then(|t| t.get(controller));
         staff.and_then(|staff| staff.members.get(row)).map_or(&[], |m| &m.memo.past)
     }
@@ -193,8 +193,8 @@ impl Minds {
         self.staffs.iter().map(|staffs| staffs.iter().map(image).collect()).collect()
     }
 
-    /// New minds with these memories; these stay as they are.
-    pub(crate) fn with_images(&self, model: &Model, images: Vec<Vec<StaffImage>>) -> Result<Minds, String> {
+    /// New minds with these memories; these stay as they are. They may belong to another model.
+    pub(crate) fn with_images(&self, model: &Model, images: &[Vec<StaffImage>]) -> Result<Minds, String> {
         let mut minds = Minds::new(model);
         minds.library.clone_from(&self.library);
         let wrong = || "the snapshot has other controllers".to_owned();
@@ -210,15 +210,17 @@ impl Minds {
                     return Err(wrong());
                 }
                 if staff.program.as_ref().is_some_and(|p| p.code() != image.code) {
-                    let running = self.staffs[t][c].program.as_ref().filter(|p| p.code() == image.code);
+                    let staff_now = self.staffs.get(t).and_then(|staffs| staffs.get(c));
+                    let running =
+                        staff_now.and_then(|s| s.program.as_ref()).filter(|p| p.code() == image.code);
                     let found = running.or_else(|| self.library.get(&image.code));
                     staff.switch(Arc::clone(found.ok_or("the snapshot's code is not known here")?));
                 }
-                for (member, (bytes, memo)) in staff.members.iter_mut().zip(image.members) {
+                for (member, (bytes, memo)) in staff.members.iter_mut().zip(&image.members) {
                     if let Some(mind) = &mut member.mind {
-                        mind.restore(&bytes)?;
+                        mind.restore(bytes)?;
                     }
-                    member.memo = memo;
+                    member.memo.clone_from(memo);
                 }
             }
         }
@@ -232,6 +234,26 @@ impl Minds {
         if let (Some(program), Some(staff)) = (program, staff) {
             staff.switch(program);
         }
+    }
+}
+
+impl StaffImage {
+    /// Programs in the sandbox, whose memories were looked through.
+    pub(crate) fn sandboxes(&self) -> usize {
+        self.members.iter().filter(|(memory, _)| !memory.is_empty()).count()
+    }
+
+    /// Bytes of memory it takes. What programs outside were shown is shared with the run it was taken of.
+    pub(crate) fn bytes(&self) -> usize {
+        let row = size_of::<(Vec<u8>, Memo)>();
+        self.members.iter().map(|(memory, memo)| row + memory.len() + memo.bytes()).sum()
+    }
+}
+
+impl Memo {
+    fn bytes(&self) -> usize {
+        let lines: usize = self.lines.iter().map(|line| size_of::<String>() + line.len()).sum();
+        size_of_val(&self.sites[..]) + size_of_val(&self.quarrels[..]) + size_of_val(&self.past[..]) + lines
     }
 }
 
@@ -355,7 +377,7 @@ fn ask(
                 });
                 let answers = answers.collect();
                 if told.thought.was_shown() {
-                    member.memo.past.push(Heard { stop: view.state.stops, image, answers });
+                    member.memo.past.push(Arc::new(Heard { stop: view.state.stops, image, answers }));
                 }
                 (told.thought.clone(), told.think_ns)
             }

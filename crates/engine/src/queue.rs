@@ -57,6 +57,13 @@ impl EventQueue {
         self.events.remove(key)
     }
 
+    /// Bytes of memory it takes.
+    #[must_use]
+    pub(crate) fn bytes(&self) -> usize {
+        let event = |Event::Command { values, .. }: &Event| size_of_val(&values[..]);
+        self.events.values().map(|e| size_of::<(EventKey, Event)>() + event(e)).sum()
+    }
+
     /// Time of the earliest event.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {

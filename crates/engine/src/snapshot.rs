@@ -98,6 +98,6 @@ pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Min
     if !state.fits(model) {
         return Err(SnapshotError::OtherScenario);
     }
-    let minds = minds.with_images(model, images).map_err(SnapshotError::Memory)?;
+    let minds = minds.with_images(model, &images).map_err(SnapshotError::Memory)?;
     Ok((state, minds))
 }

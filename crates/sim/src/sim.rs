@@ -6,8 +6,8 @@ use std::sync::Arc;
 use swarmyard_agents::{Crew, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Pool,
-    Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, restore, snapshot, step,
+    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, Minds, Model, PartKind,
+    Pool, Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, restore, snapshot, step,
     step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
@@ -93,7 +93,8 @@ pub struct Sim {
     minds: Minds,
     journal: Journal,
     scratch: Scratch,
-    pool: Pool,
+    /// Shared with views.
+    pool: Arc<Pool>,
     grouping: Grouping,
     warnings: Diagnostics,
     /// Code that came while running, by hash.
@@ -180,7 +181,7 @@ impl Sim {
             state,
             journal: Journal::default(),
             scratch: Scratch::with_grouping(options.grouping),
-            pool: Pool::new(threads).map_err(Error::System)?,
+            pool: Arc::new(Pool::new(threads).map_err(Error::System)?),
             grouping: options.grouping,
             warnings: Diagnostics::default(),
             code: BTreeMap::new(),
@@ -593,6 +594,45 @@ impl Sim {
         self.waiting.clear();
         self.scratch = Scratch::with_grouping(self.grouping);
         Ok(())
+    }
+
+    /// Where the run stands, to come back to.
+    pub(crate) fn keep(&self) -> Kept {
+        Kept::new(&self.state, &self.minds)
+    }
+
+    /// A run that stands where this one was kept, and has this one's journal: up to where this one is,
+    /// it starts no native program. It shares threads, model and code.
+    pub(crate) fn replay_from(&self, model: &Arc<Model>, kept: &Kept) -> Result<Sim, Error> {
+        let (state, minds) = kept.bring_back(model, &self.minds).map_err(Error::Snapshot)?;
+        Ok(Sim {
+            model: Arc::clone(model),
+            state,
+            minds,
+            journal: self.journal.clone(),
+            scratch: Scratch::with_grouping(self.grouping),
+            pool: Arc::clone(&self.pool),
+            grouping: self.grouping,
+            warnings: self.warnings.clone(),
+            code: self.code.clone(),
+            crew: Crew::default(),
+        })
+    }
+
+    /// Takes over what came to `live` since this replay of it began, or caught up the last time.
+    pub(crate) fn catch_up(&mut self, live: &Sim) {
+        self.journal.catch_up(&live.journal);
+        for (code, program) in &live.code {
+            if !self.code.contains_key(code) {
+                self.code.insert(*code, Arc::clone(program));
+                self.minds.shelve(Arc::clone(program));
+            }
+        }
+    }
+
+    /// Makes a replay a run of its own: what came from here on is forgotten.
+    pub(crate) fn go_live(&mut self) {
+        self.journal.cut_from(self.state.stops);
     }
 
     /// A robot's registers as they are now; what was written to them since the last step counts already.
