@@ -246,7 +246,7 @@ impl Crew {
         let robot = stand.model.uids[slot];
         let past = stand.past((slot, c));
         for (k, heard) in past.iter().enumerate() {
-            let told = told(stand.journal, robot, c, heard.stop);
+            let told = told(stand.journal, robot, heard);
             if k + 1 == past.len() && told.is_some_and(|thought| thought.1.failure.is_some()) {
                 // It was silent then, and had not answered yet.
                 child.post(heard.stop, &heard.image).map_err(|e| e.to_string())?;
@@ -360,11 +360,11 @@ fn tell_too_wide(reply: &mut Reply, told: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// What a program decided at a stop.
-fn told(journal: &Journal, robot: Uid, controller: usize, stop: u64) -> Option<(&[BusAccess], &Thought)> {
-    journal.at(stop).iter().find_map(|input| match &input.kind {
+/// What a program decided on what it was shown.
+fn told<'a>(journal: &'a Journal, robot: Uid, heard: &Heard) -> Option<(&'a [BusAccess], &'a Thought)> {
+    journal.at(heard.stop).iter().find_map(|input| match &input.kind {
         InputKind::Thought { robot: r, controller: c, accesses, thought, .. }
-            if *r == robot && *c as usize == controller =>
+            if (*r, *c) == (robot, heard.controller) =>
         {
             Some((&accesses[..], thought))
         }

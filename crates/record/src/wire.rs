@@ -62,7 +62,7 @@ pub(crate) const JOURNAL_SCHEMA: &str = r#"{
   "fields": [
     {"name": "stop", "type": "u64", "about": "steps committed before it entered"},
     {"name": "length", "type": "u8", "about": "length of the kind"},
-    {"name": "kind", "type": "ascii", "about": "command, quantum, detail, halt or skip"},
+    {"name": "kind", "type": "ascii", "about": "command, quantum, detail, halt, skip, thought, poke, code or world"},
     {"name": "input", "type": "postcard", "about": "the input, in the encoding of the postcard crate"}
   ]
 }"#;
@@ -163,6 +163,7 @@ fn kind_word(kind: &InputKind) -> &'static str {
         InputKind::Thought { .. } => "thought",
         InputKind::Poke(..) => "poke",
         InputKind::Code { .. } => "code",
+        InputKind::World(_) => "world",
     }
 }
 
