@@ -3,9 +3,11 @@
 //! In: two models, and the programs that run in the old one. Out: a table to look up slots and numbers.
 //! Never: a slot or a number of the one model used in the other without it.
 
+use crate::journal::InputKind;
 use crate::minds::Minds;
 use crate::model::{ControllerKind, ControllerModel, Model, PartModel, TypeModel};
 use std::collections::BTreeMap;
+use swarmyard_base::Uid;
 
 /// Who is who in two models.
 pub struct Kinship {
@@ -117,4 +119,41 @@ fn is_same_controller(a: &ControllerModel, b: &ControllerModel, runs: Option<u64
         _ => false,
     };
     same_code && (&a.name, a.class, a.state.len()) == (&b.name, b.class, b.state.len())
+}
+
+/// An input that was given in one world, as it is for another: with the numbers that parts and
+/// controllers have there. `None` when what it is for is not there, or is not the same any more.
+#[must_use]
+pub fn renumbered(input: &InputKind, old: &Model, new: &Model) -> Option<InputKind> {
+    let types = |robot: Uid| {
+        let (was, is) = (old.slot_of(robot)?, new.slot_of(robot)?);
+        Some((old.type_at(was), new.type_at(is)))
+    };
+    let mut input = input.clone();
+    match &mut input {
+        InputKind::Command { robot, part, .. } => {
+            let (was, is) = types(*robot)?;
+            let old = was.parts.get(*part as usize)?;
+            *part = is.parts.iter().position(|p| is_same_part(old, p))? as u32;
+        }
+        InputKind::Thought { robot, controller, .. } => {
+            let (was, is) = types(*robot)?;
+            let old = was.controllers.get(*controller as usize)?;
+            *controller = is.controllers.iter().position(|c| is_same_controller(old, c, None))? as u32;
+        }
+        InputKind::Code { ty, controller, .. } => {
+            let was = old.types.get(*ty as usize)?;
+            let name = &was.controllers.get(*controller as usize)?.name;
+            let t = new.types.iter().position(|t| t.name == was.name)?;
+            *controller = new.types[t].controllers.iter().position(|c| c.name == *name)? as u32;
+            *ty = t as u32;
+        }
+        InputKind::Quantum(_)
+        | InputKind::Detail(_)
+        | InputKind::Halt(..)
+        | InputKind::Skip(_)
+        | InputKind::Poke(..)
+        | InputKind::World(_) => {}
+    }
+    Some(input)
 }

@@ -34,7 +34,7 @@ pub use graft::{Graft, List, Report, Standing, Start, graft};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
-pub use kinship::Kinship;
+pub use kinship::{Kinship, renumbered};
 pub use minds::{Heard, Minds, is_due};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
