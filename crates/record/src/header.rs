@@ -110,14 +110,14 @@ pub struct End {
 }
 
 /// 64-bit numbers as hexadecimal text: JSON readers in browsers keep only 53 bits of a number.
-mod hex {
+pub(crate) mod hex {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(value: &u64, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &u64, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&format_args!("{value:016x}"))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
         let text = String::deserialize(from)?;
         u64::from_str_radix(&text, 16).map_err(D::Error::custom)
     }

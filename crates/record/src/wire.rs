@@ -9,6 +9,7 @@ pub(crate) const HASH: &str = "/swarmyard/hash";
 pub(crate) const JOURNAL: &str = "/swarmyard/journal";
 pub(crate) const EVENTS: &str = "/swarmyard/events";
 pub(crate) const REWIND: &str = "/swarmyard/rewind";
+pub(crate) const WORLD: &str = "/swarmyard/world";
 pub(crate) const END: &str = "/swarmyard/end";
 
 /// Scenario texts are attachments under this name.
@@ -16,6 +17,9 @@ pub(crate) const SCENARIO_PREFIX: &str = "scenario/";
 
 /// Code of controllers is in attachments under this name.
 pub(crate) const CODE_PREFIX: &str = "code/";
+
+/// Texts and code of worlds that came while running are in attachments under this name.
+pub(crate) const WORLD_PREFIX: &str = "world/";
 
 /// Encoding of packed messages' schemas: JSON that lists the fields in order.
 pub(crate) const FIELDS: &str = "swarmyard/fields";
