@@ -13,8 +13,8 @@ use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
-    Beacon, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel,
-    RegisterMap, Registry, Track, TrackIndex, TypeLayout, registers,
+    Beacon, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel, RegisterMap,
+    Registry, Track, TrackIndex, TypeLayout, registers,
 };
 use swarmyard_scene::{Node, Params, Scene, Value, expr};
 

@@ -408,7 +408,12 @@ fn ask(
                 });
                 let answers = answers.collect();
                 if told.thought.was_shown() {
-                    member.memo.past.push(Heard { stop: view.state.stops, controller: view.controller as u32, image, answers });
+                    member.memo.past.push(Heard {
+                        stop: view.state.stops,
+                        controller: view.controller as u32,
+                        image,
+                        answers,
+                    });
                 }
                 (told.thought.clone(), told.think_ns)
             }

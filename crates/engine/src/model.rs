@@ -176,7 +176,8 @@ pub struct RecordSettings {
     pub topics: Vec<String>,
 }
 
-/// The compiled scenario. Never changes in a run; shared by every copy of it.
+/// The compiled scenario. Never changes; shared by every copy of a run. A run whose world changes goes on
+/// with another one.
 pub struct Model {
     /// Title of the scenario.
     pub title: String,

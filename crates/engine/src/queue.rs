@@ -89,7 +89,10 @@ impl EventQueue {
     }
 
     /// The same queue with every event renamed, or dropped.
-    pub(crate) fn renamed(&self, name: impl Fn(&EventKey, &Event) -> Option<(EventKey, Event)>) -> EventQueue {
+    pub(crate) fn renamed(
+        &self,
+        name: impl Fn(&EventKey, &Event) -> Option<(EventKey, Event)>,
+    ) -> EventQueue {
         EventQueue { events: self.events.iter().filter_map(|(key, event)| name(key, event)).collect() }
     }
 

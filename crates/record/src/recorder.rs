@@ -180,12 +180,18 @@ impl<W: Write + Seek> Recorder<W> {
     /// Notes that the run is in another world: frames hold its bodies from now on. The header is what a
     /// recording that begins in it would have. Does nothing when the run is in it already.
     ///
-    /// Call it before the first frame after the change. Rate and budget stay; topics that the new world
+    /// Call it before the first frame after the change, for each world of several changes at one stop. Rate and budget stay; topics that the new world
     /// asks for and does not have are left out.
     pub fn world(&mut self, header: &Header, model: &Model, state: &State) {
         if self.stopped.is_none() && model.world != self.world {
             self.guard(|r| r.try_world(header, model, state.now));
         }
+    }
+
+    /// The world that frames are taken in, as it was told.
+    #[must_use]
+    pub fn in_world(&self) -> u64 {
+        self.world
     }
 
     /// Keeps the code of a controller that came while the run goes on.
@@ -311,7 +317,8 @@ impl<W: Write + Seek> Recorder<W> {
         let bytes = new.values().map(|(name, bytes)| 512 + 2 * name.len() + bytes.len()).sum::<usize>();
         if !self.has_room((bytes + record.len() + list.len()) as u64 + 4 * message_cost(256)) {
             let limit = self.budget.limit();
-            self.stopped = Some(format!("the disk budget of {limit} bytes has no room for a new world at {now}"));
+            self.stopped =
+                Some(format!("the disk budget of {limit} bytes has no room for a new world at {now}"));
             return Ok(());
         }
         // Attachments stand between chunks.

@@ -186,7 +186,8 @@ impl Recording {
     /// # Errors
     /// When the file does not hold it, or cannot be read any more.
     pub fn world(&self, world: u64) -> Result<Header, RecordError> {
-        let missing = |what: &str| RecordError::Damaged(format!("it does not hold {what} of world {world:016x}"));
+        let missing =
+            |what: &str| RecordError::Damaged(format!("it does not hold {what} of world {world:016x}"));
         let record = self.worlds.iter().find(|w| w.world == world).ok_or_else(|| missing("anything"))?;
         let read = |named: &Named| {
             let place = self.contents.get(&named.bytes).ok_or_else(|| missing(&named.name))?;

@@ -361,7 +361,12 @@ fn poses(out: &mut String, run: &Run, bodies: &Bodies, ink: &Ink, view: &View) {
     if run.has_starts() {
         out.push_str("<g fill=\"none\" stroke-opacity=\".55\">\n");
         for (k, body) in run.bodies.iter().enumerate().filter(|(_, b)| moved(b)) {
-            place(out, body.ty, body.start.unwrap_or(body.end), &format!(r#" stroke="{}""#, ink.of(k, body.ty)));
+            place(
+                out,
+                body.ty,
+                body.start.unwrap_or(body.end),
+                &format!(r#" stroke="{}""#, ink.of(k, body.ty)),
+            );
         }
         out.push_str("</g>\n");
     }

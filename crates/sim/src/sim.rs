@@ -12,8 +12,7 @@ use swarmyard_agents::{Crew, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
     BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Pool,
-    Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, snapshot, step,
-    step_hash,
+    Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};
@@ -308,8 +307,12 @@ impl Sim {
         }
         for input in journal.all() {
             let missing = match input.kind {
-                InputKind::Code { code, .. } if !self.minds.knows(code) => format!("switches to code {code:016x}"),
-                InputKind::World(world) if !self.worlds.has(world) => format!("changes to world {world:016x}"),
+                InputKind::Code { code, .. } if !self.minds.knows(code) => {
+                    format!("switches to code {code:016x}")
+                }
+                InputKind::World(world) if !self.worlds.has(world) => {
+                    format!("changes to world {world:016x}")
+                }
                 _ => continue,
             };
             return Err(Error::System(format!("the journal {missing}, which is not here")));

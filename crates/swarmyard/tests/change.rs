@@ -161,7 +161,11 @@ fn bodies_come_and_go_and_slots_shift() {
     sim.run_until(3.0).unwrap();
     let (b, box_) = (sim.pose("/robots/b").unwrap(), sim.pose("/obstacles/box").unwrap());
     let rays = sim.channel("/robots/b/rays", "range").unwrap().to_vec();
-    let text = with(YARD, "name = \"a\"\ntype = \"bot\"\nat = [-2, 0.3]", "name = \"a0\"\ntype = \"bot\"\nat = [-3.5, 3.5]");
+    let text = with(
+        YARD,
+        "name = \"a\"\ntype = \"bot\"\nat = [-2, 0.3]",
+        "name = \"a0\"\ntype = \"bot\"\nat = [-3.5, 3.5]",
+    );
     let report = changed(&mut sim, &text);
     assert_eq!((report.new.first, report.gone.first), (vec!["/robots/a0".into()], vec!["/robots/a".into()]));
     assert_eq!(sim.pose("/robots/a0").unwrap().at.x, -3.5);
@@ -298,6 +302,89 @@ fn verdicts_go_on_by_name_and_condition() {
     assert_eq!(asked(&sim), [0, 0]);
 }
 
+/// A robot that holds a puck in front of it, and one that stands by.
+const HOLDS: &str = r#"
+format = 1
+[run]
+quantum = "100ms"
+[type.bot]
+radius = 0.1
+[[type.bot.part]]
+name = "drive"
+class = "diff-drive"
+[[type.bot.part]]
+name = "hand"
+class = "gripper"
+mount = [0.15, 0]
+reach = 0.05
+opening = 0.3
+max_mass = 2
+[[robot]]
+name = "r"
+type = "bot"
+at = [0, 0]
+[[robot]]
+name = "s"
+type = "bot"
+at = [0, 3]
+[[obstacle]]
+name = "puck"
+radius = 0.05
+movable = true
+at = [0.17, 0]
+"#;
+
+fn holding() -> Sim {
+    let mut sim = Sim::from_text(HOLDS).unwrap();
+    sim.command("/robots/r/hand", "close", &[1.0]).unwrap();
+    for wheel in ["left", "right"] {
+        sim.command("/robots/r/drive", wheel, &[0.2]).unwrap();
+    }
+    hashes(&mut sim, 10);
+    assert_eq!(sim.state().carried.len(), 1);
+    sim
+}
+
+#[test]
+fn a_load_is_carried_on_and_goes_along_with_a_carrier_that_is_put_elsewhere() {
+    let mut sim = holding();
+    // A robot before them shifts the slots, a part before it the number of the hand.
+    let text = with(HOLDS, "name = \"s\"", "name = \"a\"");
+    let text = with(
+        &text,
+        "name = \"hand\"",
+        "name = \"eye\"\nclass = \"compass\"\n[[type.bot.part]]\nname = \"hand\"",
+    );
+    assert_eq!(changed(&mut sim, &text).let_go.count, 0);
+    hashes(&mut sim, 5);
+    let (r, puck) = (sim.pose("/robots/r").unwrap().at, sim.pose("/obstacles/puck").unwrap().at);
+    assert!((puck - r).norm() < 0.18 && r.x > 0.25, "{r:?} {puck:?}");
+    let report = changed(&mut sim, &with(&text, "at = [0, 0]", "at = [1, -2, \"90deg\"]"));
+    assert_eq!((report.placed.first, report.let_go.count), (vec!["/robots/r".into()], 0));
+    let there = sim.pose("/obstacles/puck").unwrap().at;
+    assert!((there.x - 1.0).abs() < 1e-9 && (there.y + 2.0 - (puck - r).norm()).abs() < 1e-9, "{there:?}");
+    hashes(&mut sim, 5);
+    assert_eq!(sim.state().carried.len(), 1);
+}
+
+#[test]
+fn what_is_put_elsewhere_or_whose_carrier_is_gone_is_let_go() {
+    for (old, new) in [
+        ("at = [0.17, 0]", "at = [0.17, 1]"),
+        ("name = \"r\"", "name = \"t\""),
+        (
+            "class = \"gripper\"\nmount = [0.15, 0]\nreach = 0.05\nopening = 0.3\nmax_mass = 2",
+            "class = \"compass\"",
+        ),
+    ] {
+        let mut sim = holding();
+        let report = changed(&mut sim, &with(HOLDS, old, new));
+        assert_eq!(report.let_go.first, ["/obstacles/puck"]);
+        assert!(sim.state().carried.is_empty());
+        hashes(&mut sim, 3);
+    }
+}
+
 /// Counts quanta in its memory, and drives as fast.
 const COUNT: &str = "static int n; void robot_step(void) { n++; drive(n, n); }";
 
@@ -371,4 +458,24 @@ fn a_native_program_goes_on_in_the_process_it_runs_in() {
     sim.restore(&snapshot).unwrap();
     hashes(&mut sim, 1);
     assert_eq!((left(&sim, "r2"), left(&sim, "a")), (0.008, 0.004));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_native_program_that_is_at_work_when_the_world_changes_sees_the_new_one() {
+    let code = "#include <unistd.h>\nstatic int n; void robot_step(void) { if (++n == 3) usleep(200000); drive(n, (int)rio_peek16(SONAR_RANGE_AT(0))); }";
+    let text = common::world(code, "class = \"process\"\nthink = 0\npatience = 5", 1);
+    let mut sim = Sim::from_text(&text).unwrap();
+    hashes(&mut sim, 2);
+    assert!(sim.poll_step().unwrap().is_none(), "it is at work");
+    changed(&mut sim, &with(&text, "range = \"3m\"", "range = \"2m\""));
+    hashes(&mut sim, 2);
+    let right = |sim: &Sim| sim.channel("/robots/r1/drive", "right").unwrap()[0];
+    assert_eq!((left(&sim, "r1"), right(&sim)), (0.004, 2.0), "the third quantum was not counted twice");
+    // Run again through its past it does the same, so it was shown what the past says.
+    let snapshot = sim.snapshot();
+    sim.restore(&snapshot).unwrap();
+    let frame = sim.step().unwrap();
+    assert!(frame.events.is_empty(), "{:?}", frame.events);
+    assert_eq!(left(&sim, "r1"), 0.005);
 }

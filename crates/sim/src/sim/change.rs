@@ -49,11 +49,8 @@ struct World {
 impl Worlds {
     /// The shelf of a run that has just begun.
     pub(super) fn begin(model: &Arc<Model>, state: &State, overrides: &[(String, String)]) -> Worlds {
-        let world = World {
-            model: Arc::clone(model),
-            start: Start::of(state),
-            overrides: overrides.to_vec(),
-        };
+        let world =
+            World { model: Arc::clone(model), start: Start::of(state), overrides: overrides.to_vec() };
         Worlds { origin: model.world, all: BTreeMap::from([(model.world, Arc::new(world))]) }
     }
 
@@ -63,7 +60,8 @@ impl Worlds {
     }
 
     fn get(&self, world: u64) -> Result<&Arc<World>, Error> {
-        let missing = || Error::System(format!("the journal changes to world {world:016x}, which is not here"));
+        let missing =
+            || Error::System(format!("the journal changes to world {world:016x}, which is not here"));
         self.all.get(&world).ok_or_else(missing)
     }
 }
@@ -116,6 +114,17 @@ impl Sim {
     #[must_use]
     pub fn overrides(&self) -> &[(String, String)] {
         self.worlds.all.get(&self.model.world).map_or(&[], |world| &world.overrides)
+    }
+
+    /// The worlds that the run went through at the stop of its last step, in order, with the overrides of
+    /// each: the present one last, and alone when nothing changed. A recorder has to be told of them.
+    #[must_use]
+    pub fn worlds_of_step(&self) -> Vec<(&Arc<Model>, &[(String, String)])> {
+        let last = self.state.stops.saturating_sub(1);
+        let entered = self.state.worlds.iter().filter(|w| w.0 >= last).map(|w| w.1);
+        let present = Some(self.model.world).filter(|world| Some(*world) != entered.clone().last());
+        let worlds = entered.chain(present).filter_map(|world| self.worlds.all.get(&world));
+        worlds.map(|world| (&world.model, &*world.overrides)).collect()
     }
 
     /// Makes the changes that the journal has for this stop and that have not been made yet.
@@ -192,8 +201,7 @@ impl Sim {
         let before =
             Standing { model: &self.model, start: &old.start, state: &self.state, minds: &self.minds };
         let refused = |problems| Error::Scenario(world.model.sources.clone(), problems);
-        let Graft { state, kinship, report } =
-            graft(&before, &world.model, &world.start).map_err(refused)?;
+        let Graft { state, kinship, report } = graft(&before, &world.model, &world.start).map_err(refused)?;
         self.minds.move_over(&self.model, &world.model, &kinship);
         self.crew.move_over(&kinship);
         self.state = state;
