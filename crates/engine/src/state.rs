@@ -88,6 +88,9 @@ pub struct State {
     pub verdicts: Vec<Verdict>,
     /// Whether the failure of a controller has ended the run.
     pub ended: bool,
+    /// Changes of the world so far: the stop at which each was made, and the world's hash. No part of
+    /// the hash of a step: it is how the state came about, not what it is.
+    pub worlds: Vec<(u64, u64)>,
 }
 
 impl State {
@@ -130,6 +133,7 @@ impl State {
             accounts: Accounts::default(),
             verdicts: vec![Verdict::default(); model.asserts.len()],
             ended: false,
+            worlds: Vec::new(),
         }
     }
 
