@@ -15,7 +15,7 @@ pub(crate) struct Counts {
 
 /// Runs every check; all of them, even when one fails.
 pub(crate) fn all() -> Result<(), String> {
-    let python = python_with_mcap();
+    let python = python_with_packages();
     let mut counts = Counts::default();
     let mut failures = Vec::new();
     let mut check = |name: &str, done: Result<(), String>| match done {
@@ -117,13 +117,14 @@ fn same_bits_in_release() -> Result<(), String> {
 }
 
 /// A Python with the public `mcap` packages, so that recordings are read by something nobody here
-/// wrote. `None` when it cannot be had; the test that needs it says so.
-fn python_with_mcap() -> Option<String> {
+/// wrote, and with `websockets`, so that somebody else's display is one. `None` when it cannot be had; the
+/// tests that need it say so.
+fn python_with_packages() -> Option<String> {
     let venv = root().join("target/python");
     let python = venv.join("bin/python");
     let path = python.display().to_string();
     let works = |path: &str| {
-        let args = ["-c", "import mcap, mcap_ros2"];
+        let args = ["-c", "import mcap, mcap_ros2, websockets.sync.client"];
         Command::new(path).args(args).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
     };
     if !works(&path) {
@@ -134,10 +135,11 @@ fn python_with_mcap() -> Option<String> {
                 run("python3", &["-m", "venv", &folder], &[])
             })
             .and_then(|()| {
-                run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[])
+                let packages = ["mcap", "mcap-ros2-support", "websockets"];
+                run(&path, &[&["-m", "pip", "install", "--quiet"][..], &packages].concat(), &[])
             });
         if let Err(why) = installed {
-            println!("note: no Python with `mcap`: {why}");
+            println!("note: no Python with `mcap` and `websockets`: {why}");
         }
     }
     works(&path).then_some(path)
