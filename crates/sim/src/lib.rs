@@ -10,4 +10,4 @@ mod modules;
 mod sim;
 
 pub use modules::{KERNEL, Modules};
-pub use sim::{Error, Options, Scenario, Sim, registry_with, standard_registry};
+pub use sim::{Error, Options, Scenario, Shelved, Sim, registry_with, standard_registry};

@@ -2,7 +2,7 @@
 
 mod change;
 
-pub use change::Scenario;
+pub use change::{Scenario, Shelved};
 
 use change::Worlds;
 use std::collections::BTreeMap;
