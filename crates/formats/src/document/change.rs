@@ -421,6 +421,10 @@ pub(super) fn set_in(
         parent.table().map(|_| (parent, last))
     });
     let (of, last) = nested.unwrap_or((table, key));
+    if let Some(old) = of.get(last) {
+        let place = range(old.span);
+        return Ok((plan.raw(old.span) != value).then(|| Splice { place, new: value.to_owned() }));
+    }
     let (place, new) = new_key(plan.text, &plan.tree, of, last, value)?;
     Ok(Some(Splice { place, new }))
 }

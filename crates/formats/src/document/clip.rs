@@ -149,7 +149,7 @@ impl Piece {
         for key in without.iter().filter(written) {
             changes.push(Change::Unset { entry: entry(), key: (*key).to_owned() });
         }
-        apply(&self.document, &changes).map(|e| e.text).map_err(first_problem)
+        apply(&self.document, &changes).map(|e| e.text.trim_end().to_owned()).map_err(first_problem)
     }
 }
 

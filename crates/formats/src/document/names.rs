@@ -53,7 +53,8 @@ impl Names {
     pub(super) fn collides(&self, root: &str, name: &str, count: Option<usize>) -> bool {
         let path = format!("{root}{name}");
         match count {
-            Some(n) => self.is_run_taken(&path, n),
+            // Its own name is nobody's path, but to call it like somebody would confuse people.
+            Some(n) => self.is_run_taken(&path, n) || self.is_taken(&path),
             None => self.is_taken(&path),
         }
     }
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(names.claim("/robots/", "free", None), "free");
         assert_eq!(names.claim("/robots/", "fre", Some(3)), "fre");
         assert_eq!(names.claim("/robots/", "fre2", None), "fre4");
-        // `r2` would make `r21`, which is free, but `r1` would make `r11`.
-        assert_eq!(names.claim("/robots/", "r1", Some(2)), "r2");
+        // `r2` would make `r21`, which is free, but it is itself somebody's name.
+        assert_eq!(names.claim("/robots/", "r1", Some(2)), "r14");
     }
 }
