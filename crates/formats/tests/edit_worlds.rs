@@ -34,6 +34,13 @@ fn is_scenario(name: &str, text: &str) -> Result<(), String> {
 }
 
 #[test]
+fn a_world_with_unknown_parts_has_no_document() {
+    let (name, text) = &WORLDS[0];
+    let failed = document(name, text, &folder(), &common::registry()).expect_err("parts are missing");
+    assert!(failed.problems.0.iter().any(|d| d.code == "unknown-class"), "{failed}");
+}
+
+#[test]
 fn the_document_of_every_world_lists_every_path_of_its_scene() {
     assert!(WORLDS.len() > 20);
     for (name, text) in WORLDS.iter() {
@@ -170,7 +177,7 @@ fn touches_only_what_it_must(all: &Document, entry: &Entry, change: &Change, edi
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_edits_touch_only_what_they_must(world in any::<prop::sample::Index>(), picks in prop::collection::vec(pick(), 1..10)) {
@@ -218,7 +225,11 @@ proptest! {
         let here: Vec<&Entry> = all.entries.iter().filter(|e| e.line > 0 && e.fixed.is_none()).collect();
         let entry = pick.entry.get(&here);
         if let Ok(piece) = fragment(&all, &[entry.key.clone()]) {
-            let pasted = paste(&all, &piece, [0.0, 0.0]).unwrap_or_else(|e| panic!("{}: {e}\n{piece}", entry.key));
+            let pasted = match paste(&all, &piece, [0.0, 0.0]) {
+                Ok(pasted) => pasted,
+                Err(e) if entry.section == "controller" && e.to_string().contains("a controller already") => return Ok(()),
+                Err(e) => panic!("{}: {e}\n{piece}", entry.key),
+            };
             if let Err(why) = is_scenario(name, &pasted.text) {
                 prop_assert!(!why.contains("duplicate-name") && !why.contains("syntax"), "{}: {why}", entry.key);
             }

@@ -602,6 +602,7 @@ const TEMPLATES: &str = "format = 1\ninclude = [\"inc/walls.toml\"]\n\n[template
 #[test]
 fn what_comes_from_elsewhere_is_listed_with_the_reason() {
     let folder = Folder::of_tests("good");
+    assert!(folder.files("toml").len() > 1, "the included file stands beside these");
     let all = document("t.toml", TEMPLATES, &folder, &registry()).unwrap_or_else(|e| panic!("{e}"));
     let entry = |key: &str| all.entry(key).unwrap_or_else(|| panic!("{key}"));
     assert_eq!(entry("use[0]").paths[0].path, "/obstacles/gate.post");

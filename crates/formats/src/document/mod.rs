@@ -172,6 +172,9 @@ fn bare(name: &str, plan: &Plan<'_>) -> Document {
         if let (Some(root), Some(name)) = (change::root_of_item(item), plan.name(item)) {
             names.take(&root, name, change::count_of(plan, item));
         }
+        if let ("assert", Some(name)) = (item.section, plan.name(item)) {
+            names.add(format!("{}{name}", change::ASSERTS));
+        }
     }
     Document { entries, name: name.to_owned(), text: Arc::from(plan.text), names, part_keys: Vec::new() }
 }
