@@ -121,7 +121,7 @@ struct Piece {
 
 impl Piece {
     fn of(plan: &Plan<'_>, item: &Item) -> Result<Piece, Diagnostic> {
-        let document = outline("piece", plan.clipped(item).trim()).map_err(first_problem)?;
+        let document = outline("piece", plan.clipped(item).trim()).map_err(|f| first_problem(*f))?;
         let key = document.entries.iter().find(|e| e.section == item.section).map(|e| e.key.clone());
         let key = key.ok_or_else(|| refused(format!("`{}` cannot be written again", item.key)))?;
         Ok(Piece { document, key, named: item.name.is_some() })
@@ -158,11 +158,11 @@ impl Piece {
         for key in without.iter().filter(written) {
             changes.push(Change::Unset { entry: entry(), key: (*key).to_owned() });
         }
-        apply(&self.document, &changes).map(|e| e.text.trim_end().to_owned()).map_err(first_problem)
+        apply(&self.document, &changes).map(|e| e.text.trim_end().to_owned()).map_err(|f| first_problem(*f))
     }
 }
 
-fn first_problem(failed: Box<Failed>) -> Diagnostic {
+fn first_problem(failed: Failed) -> Diagnostic {
     let mut d = failed.problems.0.into_iter().next().unwrap_or_else(|| refused("it cannot be written again"));
     // The place is one in a piece, which nobody sees.
     d.span = None;
