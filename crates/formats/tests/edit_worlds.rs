@@ -232,7 +232,7 @@ proptest! {
         let all = doc(name, text);
         let here: Vec<&Entry> = all.entries.iter().filter(|e| e.line > 0 && e.fixed.is_none()).collect();
         let entry = pick.entry.get(&here);
-        if let Ok(piece) = fragment(&all, &[entry.key.clone()]) {
+        if let Ok(piece) = fragment(&all, std::slice::from_ref(&entry.key)) {
             let pasted = match paste(&all, &piece, [0.0, 0.0]) {
                 Ok(pasted) => pasted,
                 Err(e) if entry.section == "controller" && e.to_string().contains("a controller already") => return Ok(()),
