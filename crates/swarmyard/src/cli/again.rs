@@ -8,7 +8,7 @@ use swarmyard::base::hash::NUMERICS_VERSION;
 use swarmyard::engine::InputKind;
 use swarmyard::formats::Loader;
 use swarmyard::record::{Header, Recording, SourceText, code_name};
-use swarmyard::{Options, Sim, registry_with};
+use swarmyard::{Options, Scenario, Sim, registry_with};
 
 /// The header of a recording of this run.
 ///
@@ -27,22 +27,40 @@ pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
 /// The run of a recording before its first step: same texts, same overrides, same journal.
 pub(crate) fn rebuild(recording: &Recording, threads: usize) -> Result<Sim, Failure> {
     let header = recording.header();
-    let empty = SourceText { name: header.scenario.clone(), text: String::new() };
-    let (root, others) = header.sources.split_first().unwrap_or((&empty, &[]));
     let options = Options { overrides: header.overrides.clone(), threads, ..Options::default() };
-    // What was made of the sources then is used now: neither they nor a compiler are needed.
-    let code = header.code.iter().map(|c| (c.name.clone(), c.bytes.clone())).collect();
-    let registry = registry_with(&Arc::new(Workshop::with_made(code)));
-    let mut sim = Sim::read(&root.name, &root.text, &Embedded(others), &registry, &options)?;
+    let mut sim = with_scenario(header, |s| Sim::read(s.name, s.text, s.loader, s.registry, &options))?;
+    for world in recording.worlds() {
+        with_scenario(&recording.world(world)?, |scenario| sim.shelve_world(scenario))?;
+    }
+    let mut world = sim.model().world;
     for input in recording.journal().all() {
-        if let InputKind::Code { ty, controller, code } = input.kind {
-            let name = code_name(code);
-            let bytes = header.code.iter().find(|c| c.name == name).map_or(&[][..], |c| &c.bytes);
-            sim.shelve(ty as usize, controller as usize, bytes)?;
+        match input.kind {
+            InputKind::World(next) => world = next,
+            InputKind::Code { ty, controller, code } => {
+                let name = code_name(code);
+                let bytes = header.code.iter().find(|c| c.name == name).map_or(&[][..], |c| &c.bytes);
+                sim.shelve_in(world, ty as usize, controller as usize, bytes)?;
+            }
+            _ => {}
         }
     }
     sim.set_journal(recording.journal().clone())?;
     Ok(sim)
+}
+
+/// Makes something of the scenario that a header holds.
+fn with_scenario<T>(
+    header: &Header,
+    make: impl FnOnce(&Scenario<'_>) -> Result<T, swarmyard::Error>,
+) -> Result<T, Failure> {
+    let empty = SourceText { name: header.scenario.clone(), text: String::new() };
+    let (root, others) = header.sources.split_first().unwrap_or((&empty, &[]));
+    // What was made of the sources then is used now: neither they nor a compiler are needed.
+    let code = header.code.iter().map(|c| (c.name.clone(), c.bytes.clone())).collect();
+    let registry = registry_with(&Arc::new(Workshop::with_made(code)));
+    let (name, text, overrides) = (&*root.name, &*root.text, &*header.overrides);
+    let scenario = Scenario { name, text, overrides, loader: &Embedded(others), registry: &registry };
+    Ok(make(&scenario)?)
 }
 
 /// Why this build may not give the recorded bits again, if so.
