@@ -201,6 +201,13 @@ impl<W: Write + Seek> Recorder<W> {
         }
     }
 
+    /// Hands everything so far to the system: a copy of the file reads as a recording that was cut off now.
+    pub fn flush(&mut self, now: Time) {
+        if self.stopped.is_none() {
+            self.guard(|r| r.sink.flush(now));
+        }
+    }
+
     /// Whether something is still being recorded; else why not.
     #[must_use]
     pub fn stopped(&self) -> Option<&str> {

@@ -6,6 +6,7 @@
 use crate::frame::Head;
 use crate::hub::Hub;
 use crate::inspect;
+use crate::maps::Maps;
 use crate::shot::{Contacts, Inspected, Shot, Shown};
 use crate::show::Show;
 use crate::tell::Line;
@@ -47,6 +48,8 @@ pub(crate) struct Fresh<'a> {
     pub(crate) problems: &'a BTreeMap<&'static str, Vec<Value>>,
     /// Number of the world that is shown.
     pub(crate) revision: u64,
+    /// Maps, by robot.
+    pub(crate) maps: &'a mut Maps,
     /// The `status` message, when it is time for it.
     pub(crate) status: Option<Value>,
     /// The `world` message, when it is another than the one on the board.
@@ -136,7 +139,7 @@ impl Board {
 
     /// Puts everything here that has changed.
     pub(crate) fn put(&mut self, fresh: Fresh<'_>) {
-        let Fresh { show, hub, problems, revision, status, world } = fresh;
+        let Fresh { show, hub, maps, problems, revision, status, world } = fresh;
         let wall = Instant::now();
         let mut next = Shown::clone(&self.shown.borrow());
         if let Some(world) = world {
@@ -146,7 +149,7 @@ impl Board {
         }
         if hub.all().any(|c| c.wishes.frames) {
             self.serial += 1;
-            next.shot = Arc::new(self.shot(show, revision, hub));
+            next.shot = Arc::new(self.shot(show, revision, hub, maps));
             self.contacts.forget_before(self.serial);
         }
         if let Some(status) = status {
@@ -171,7 +174,7 @@ impl Board {
         self.shown.send_replace(Arc::new(next));
     }
 
-    fn shot(&self, show: &Show, revision: u64, hub: &Hub) -> Shot {
+    fn shot(&self, show: &Show, revision: u64, hub: &Hub, maps: &mut Maps) -> Shot {
         let sim = show.sim();
         let state = sim.state();
         let time_ns = u64::try_from(state.now.0).unwrap_or(0);
@@ -180,6 +183,7 @@ impl Board {
         for wishes in hub.all().map(|c| &c.wishes).filter(|w| w.frames && w.wants_marks()) {
             shot.draw(sim, &wishes.marks);
         }
+        shot.grids = maps.grids(sim, head);
         shot
     }
 }

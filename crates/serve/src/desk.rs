@@ -8,13 +8,16 @@ use crate::hub::Wishes;
 use crate::message::Request;
 use crate::runner::Runner;
 use crate::show::Show;
+use crate::tape::Tape;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swarmyard_agents::Workshop;
 use swarmyard_base::units::Unit;
+use swarmyard_engine::Model;
 use swarmyard_formats::Loader;
 use swarmyard_part_api::{BadAccess, Detail, Registry};
+use swarmyard_record::Recording;
 use swarmyard_sim::{Error, Options, Sim, registry_with};
 
 /// What is shown when there is nothing to show.
@@ -28,7 +31,7 @@ pub(crate) struct Setting {
 }
 
 /// Reads files next to the scenario, and nowhere else.
-struct Folder<'a>(&'a Path);
+pub(crate) struct Folder<'a>(&'a Path);
 
 impl Loader for Folder<'_> {
     fn load(&self, name: &str) -> Result<String, String> {
@@ -41,6 +44,14 @@ impl Setting {
     pub(crate) fn at(folder: &Path, threads: usize) -> Setting {
         let registry = registry_with(&Arc::new(Workshop::in_folder(folder)));
         Setting { folder: folder.to_owned(), threads, registry }
+    }
+
+    pub(crate) fn loader(&self) -> Folder<'_> {
+        Folder(&self.folder)
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// The same, with every source compiled anew.
@@ -116,11 +127,26 @@ impl Runner {
             R::Command { part, channel, values } => {
                 done(self.show.live_mut().command(&part, &channel, &values))
             }
+            R::Live {} => {
+                self.live();
+                Ok(json!({}))
+            }
+            R::Branch {} => self.branch(),
+            R::Copy { entries } => self.copy(&entries),
+            R::Normalise { class, param, typed } => self.normalise(&class, &param, &typed),
+            R::Edit { label, changes, revision } => self.edit(label, changes, revision),
+            R::Replace { label, text, revision } => self.replace(label, text, revision),
+            R::Paste { fragment, by, revision } => self.paste(&fragment, by, revision),
+            R::Undo {} => self.undo(),
+            R::Redo {} => self.redo(),
+            R::Write { path, text } => self.write(&path, &text),
             R::Open { path } => self.open(&path),
             R::OpenText { name, text } => self.open_text(name, text),
             R::Save { path } => self.save(path),
             R::Hello { .. } => Err(Refusal::new("out-of-order", "`hello` was said already")),
-            _ => Err(Refusal::new("unknown", "this server does not know that request")),
+            R::Sheets {} | R::Worlds {} | R::Files { .. } | R::Read { .. } | R::Step { .. } | R::Seek { .. } => {
+                Err(Refusal::new("out-of-order", "this is answered elsewhere"))
+            }
         }
     }
 
@@ -137,6 +163,7 @@ impl Runner {
             }
             client.wishes = wishes;
         }
+        self.maps.want(&self.hub, self.show.live());
         Ok(json!({}))
     }
 
@@ -154,29 +181,103 @@ impl Runner {
         Ok(json!({ "value": value, "unit": unit, "register": register }))
     }
 
-    /// A new run of the document, from its start.
+    /// A new run of the document, from its start; a recording is shown from its start.
     fn reset(&mut self) -> Answer {
-        let setting = self.setting.fresh();
-        let sim = setting.read(self.document.name(), self.document.text())?;
-        self.setting = setting;
-        self.begin(sim);
+        let show = match self.show.recording() {
+            Some(recording) => Show::replay(recording, self.setting.threads)?,
+            None => {
+                let setting = self.setting.fresh();
+                let sim = setting.read(self.document.name(), self.document.text())?;
+                self.setting = setting;
+                Show::new(sim)
+            }
+        };
+        self.begin(show);
         self.log.say("info", "run", None, "reset");
         Ok(json!({ "run": self.number }))
     }
 
     /// Goes on with another run.
-    fn begin(&mut self, sim: Sim) {
+    fn begin(&mut self, show: Show) {
         self.stand();
-        self.show = Show::new(sim);
+        let is_same_world = Arc::ptr_eq(self.show.sim().model(), show.sim().model());
+        self.show = show;
+        // The world may be another although the text is the same: it may have been looked at as it was.
+        self.revision += u64::from(!is_same_world);
         self.number += 1;
+        self.went_on = None;
         self.log.clear();
         self.board.forget();
+        self.maps.forget();
+        self.maps.want(&self.hub, self.show.live());
+        self.tape_anew();
         self.problems.remove("open");
         self.problems.remove("code");
         self.note_warnings();
     }
 
-    fn note_warnings(&mut self) {
+    /// Records the live run from here on; a recording is not recorded.
+    pub(crate) fn tape_anew(&mut self) {
+        // The old file goes first.
+        self.tape = None;
+        let wanted = !self.show.is_replay();
+        self.tape = wanted.then(|| Tape::new(self.show.live(), self.document.name()));
+    }
+
+    /// The recording of the run so far.
+    pub(crate) fn recording(&mut self) -> Result<PathBuf, String> {
+        match &mut self.tape {
+            Some(tape) => tape.file(self.show.live()),
+            None => Err("a recording is shown: it is a file already".into()),
+        }
+    }
+
+    /// Shows another moment. Answers how many steps a replay has to take before.
+    pub(crate) fn seek(&mut self, stop: u64) -> Result<u64, Refusal> {
+        let before = Arc::clone(self.show.sim().model());
+        let was_running = self.is_running;
+        let left = self.show.seek(stop)?;
+        self.stand();
+        self.went_on.get_or_insert(was_running);
+        self.show_world(&before);
+        Ok(left)
+    }
+
+    /// Back to the newest moment, paused or running as before.
+    fn live(&mut self) {
+        let before = Arc::clone(self.show.sim().model());
+        self.show.come_back();
+        self.show_world(&before);
+        self.is_running = self.went_on.take().unwrap_or(self.is_running) && self.may_go_on().is_ok();
+    }
+
+    /// The moment that is shown becomes the newest.
+    fn branch(&mut self) -> Answer {
+        let stop = self.show.branch()?;
+        self.went_on = None;
+        self.number += 1;
+        self.log.cut(stop);
+        self.log.at(stop, self.show.live().now());
+        self.log.say("info", "run", None, format!("a new run goes on from stop {stop}"));
+        self.maps.forget();
+        self.maps.want(&self.hub, self.show.live());
+        // The document is that of the world that goes on.
+        let text = self.show.live().model().sources.0.first().map(|s| s.text.to_string());
+        if let Some(text) = text.filter(|text| text != self.document.text()) {
+            self.document.change(format!("go back to stop {stop}"), text);
+            self.revision += 1;
+        }
+        Ok(json!({ "run": self.number, "stop": stop }))
+    }
+
+    /// Tells displays about the world that is shown, when it is another.
+    fn show_world(&mut self, before: &Arc<Model>) {
+        if !Arc::ptr_eq(before, self.show.sim().model()) {
+            self.revision += 1;
+        }
+    }
+
+    pub(crate) fn note_warnings(&mut self) {
         let sim = self.show.live();
         let warnings = sim.warnings().0.iter();
         let list: Vec<Value> =
@@ -195,7 +296,7 @@ impl Runner {
                 if refusal.problems.is_empty() { vec![refusal.json()] } else { refusal.problems.clone() };
             self.log.refused("run", &refusal);
             // The text is there to be mended, if it is there.
-            if let Some(name) = self.project.name_of(file)
+            if let Some(name) = self.project.name_of(file).filter(|n| n.ends_with(".toml"))
                 && let Ok(text) = self.project.read(&name)
             {
                 self.setting = self.setting_of(&name);
@@ -208,29 +309,51 @@ impl Runner {
 
     fn setting_of(&self, file: &str) -> Setting {
         let path = self.project.root().join(file);
-        Setting::at(path.parent().unwrap_or(self.project.root()), 0)
+        Setting::at(path.parent().unwrap_or(self.project.root()), self.setting.threads)
     }
 
     fn open(&mut self, path: &str) -> Answer {
+        if path.ends_with(".mcap") {
+            let file = self.project.existing(path)?;
+            let recording = Recording::open(&file);
+            let recording = recording.map_err(|e| Refusal::new("not-a-recording", e.to_string()))?;
+            return self.open_recording(Some(path), recording);
+        }
         let text = self.project.read(path)?;
         let setting = self.setting_of(path);
         let sim = setting.read(path, &text)?;
-        self.adopt(setting, Document::opened(path.to_owned(), text), sim);
+        self.adopt(setting, Document::opened(path.to_owned(), text), Show::new(sim));
         Ok(json!({ "run": self.number, "revision": self.revision }))
     }
 
     fn open_text(&mut self, name: String, text: String) -> Answer {
-        let setting = Setting::at(self.project.root(), 0);
+        let setting = Setting::at(self.project.root(), self.setting.threads);
         let sim = setting.read(&name, &text)?;
-        self.adopt(setting, Document::unsaved(name, text), sim);
+        self.adopt(setting, Document::unsaved(name, text), Show::new(sim));
         Ok(json!({ "run": self.number, "revision": self.revision }))
     }
 
-    fn adopt(&mut self, setting: Setting, document: Document, sim: Sim) {
+    /// Shows a recording: its run is executed again.
+    pub(crate) fn open_recording(&mut self, path: Option<&str>, recording: Recording) -> Answer {
+        let text = recording.header().sources.first().map_or_else(String::new, |s| s.text.clone());
+        let damage = recording.damage().map(str::to_owned);
+        let show = Show::replay(Arc::new(recording), self.setting.threads)?;
+        let name = path.unwrap_or("recording").to_owned();
+        let document = match path {
+            Some(path) => Document::opened(path.to_owned(), text),
+            None => Document::unsaved(name, text),
+        };
+        self.adopt(self.setting.fresh(), document, show);
+        if let Some(damage) = damage {
+            self.log.say("warning", "run", None, format!("the recording is not whole: {damage}"));
+        }
+        Ok(json!({ "run": self.number, "revision": self.revision }))
+    }
+
+    fn adopt(&mut self, setting: Setting, document: Document, show: Show) {
         let opened = format!("opened {}", document.name());
         (self.setting, self.document) = (setting, document);
-        self.revision += 1;
-        self.begin(sim);
+        self.begin(show);
         self.log.say("info", "run", None, opened);
     }
 
@@ -244,11 +367,6 @@ impl Runner {
         self.project.write(&path, self.document.text())?;
         self.document.saved_as(path.clone());
         Ok(json!({ "path": path }))
-    }
-
-    /// The document's entries, for the `world` message.
-    pub(crate) fn entries(&self) -> Value {
-        json!([])
     }
 }
 

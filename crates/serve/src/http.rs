@@ -5,21 +5,27 @@ use crate::link;
 use crate::message;
 use crate::page;
 use crate::server::Desk;
+use crate::runner::Command;
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use swarmyard_record::Recording;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Most bytes of a message that is still read to its end, so that it can be refused in words.
 const MOST_READ: usize = 4 * message::MOST_BYTES;
+
+/// Most bytes of a recording that is sent here.
+const MOST_UPLOAD: usize = 256 << 20;
 
 /// What a handler needs.
 #[derive(Clone)]
@@ -43,6 +49,8 @@ pub(crate) async fn serve(
         .route("/v1/version", get(version))
         .route("/v1/status", get(status))
         .route("/v1/scenario", get(scenario))
+        .route("/v1/recording.mcap", get(recording))
+        .route("/v1/recording", post(upload).layer(DefaultBodyLimit::max(MOST_UPLOAD)))
         .fallback(page)
         .layer(from_fn_with_state(shared.clone(), guarded))
         .with_state(shared);
@@ -111,6 +119,41 @@ async fn status(State(shared): State<Shared>) -> Response {
 async fn scenario(State(shared): State<Shared>) -> Response {
     let document = shared.desk.shown.borrow().text.to_string();
     text("application/toml; charset=utf-8", document)
+}
+
+/// The run so far, as a recording.
+async fn recording(State(shared): State<Shared>) -> Response {
+    let (reply, answer) = oneshot::channel();
+    shared.desk.tell(Command::Recording(reply));
+    let file = match answer.await {
+        Ok(Ok(file)) => file,
+        Ok(Err(why)) => return refused(StatusCode::CONFLICT, &why),
+        Err(_) => return refused(StatusCode::SERVICE_UNAVAILABLE, "the server ends"),
+    };
+    match tokio::task::spawn_blocking(move || std::fs::read(file)).await {
+        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        _ => refused(StatusCode::NOT_FOUND, "another run has begun meanwhile: try again"),
+    }
+}
+
+/// A recording to open, from the console.
+async fn upload(State(shared): State<Shared>, RawQuery(query): RawQuery, body: Bytes) -> Response {
+    let key = query.as_deref().unwrap_or("").split('&').find_map(|pair| pair.strip_prefix("key="));
+    let key = key.unwrap_or("").to_owned();
+    let opened = tokio::task::spawn_blocking(move || Recording::from_bytes(body.to_vec())).await;
+    let recording = match opened {
+        Ok(Ok(recording)) => Box::new(recording),
+        Ok(Err(e)) => return refused(StatusCode::BAD_REQUEST, &e.to_string()),
+        Err(_) => return refused(StatusCode::INTERNAL_SERVER_ERROR, "it could not be read"),
+    };
+    let (reply, answer) = oneshot::channel();
+    shared.desk.tell(Command::Upload { key, recording, reply });
+    match answer.await {
+        Ok(Ok(value)) => text(JSON, value.to_string()),
+        Ok(Err(refusal)) if refusal.code == "not-console" => refused(StatusCode::FORBIDDEN, &refusal.message),
+        Ok(Err(refusal)) => refused(StatusCode::BAD_REQUEST, &refusal.message),
+        Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "the server ends"),
+    }
 }
 
 async fn page(State(shared): State<Shared>, headers: HeaderMap, request: Request) -> Response {

@@ -138,10 +138,6 @@ impl Hub {
         Ok(json!({}))
     }
 
-    pub(crate) fn get(&self, id: u64) -> Option<&Client> {
-        self.clients.get(&id)
-    }
-
     pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Client> {
         self.clients.get_mut(&id)
     }

@@ -9,10 +9,12 @@
 //! *Invariants:* the run never waits for a display. A request that is refused changes nothing. Nothing
 //! outside the project's folder is read or written.
 
+pub mod again;
 mod answer;
 mod board;
 mod desk;
 mod document;
+mod edits;
 mod files;
 pub mod frame;
 mod guard;
@@ -20,6 +22,7 @@ mod http;
 mod hub;
 mod inspect;
 mod link;
+mod maps;
 mod message;
 mod pace;
 mod page;
@@ -28,6 +31,7 @@ mod runner;
 mod server;
 mod shot;
 mod show;
+mod tape;
 mod tell;
 mod world;
 

@@ -153,8 +153,7 @@ pub(crate) enum Request {
         fragment: String,
         #[serde(default)]
         by: [f64; 2],
-        #[serde(default)]
-        revision: Option<u64>,
+        revision: u64,
     },
     #[serde(rename = "undo")]
     Undo {},
@@ -287,6 +286,21 @@ impl Request {
                 | R::Paste { .. }
                 | R::Undo {}
                 | R::Redo {}
+        )
+    }
+
+    /// Whether it enters the journal of the run.
+    pub(crate) fn is_input(&self) -> bool {
+        use Request as R;
+        matches!(
+            self,
+            R::Quantum { .. }
+                | R::Detail { .. }
+                | R::Skip { .. }
+                | R::Restart { .. }
+                | R::Halt { .. }
+                | R::Poke { .. }
+                | R::Command { .. }
         )
     }
 

@@ -11,9 +11,11 @@ use crate::document::Document;
 use crate::files::Project;
 use crate::hub::{Client, Hub, Wishes};
 use crate::inspect;
+use crate::maps::Maps;
 use crate::message::Request;
 use crate::pace::Pace;
 use crate::show::{Show, Tried};
+use crate::tape::Tape;
 use crate::tell::Log;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use swarmyard_engine::{Frame, RunEvent};
+use swarmyard_record::Recording;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// How long the run goes on between two looks at what people want.
@@ -45,6 +48,10 @@ pub(crate) enum Command {
     Leave(u64),
     /// It asks for something.
     Ask { client: u64, request: Request, reply: oneshot::Sender<Answer> },
+    /// Somebody wants the recording of the run: its file.
+    Recording(oneshot::Sender<Result<PathBuf, String>>),
+    /// The console, if that is its key, sends a recording to open.
+    Upload { key: String, recording: Box<Recording>, reply: oneshot::Sender<Answer> },
     /// Somebody wants the server to end.
     Stop,
 }
@@ -82,7 +89,12 @@ pub(crate) struct Runner {
     pub(crate) board: Board,
     /// What is wrong, by where it comes from.
     pub(crate) problems: BTreeMap<&'static str, Vec<Value>>,
+    pub(crate) maps: Maps,
+    /// The recording of a live run.
+    pub(crate) tape: Option<Tape>,
     pub(crate) is_running: bool,
+    /// Whether the run was going on when somebody first looked back.
+    pub(crate) went_on: Option<bool>,
     stepping: Option<Stepping>,
     /// Since when the step is waited for.
     waiting: Option<Instant>,
@@ -116,13 +128,17 @@ impl Runner {
             pace: Pace::new(),
             board,
             problems: BTreeMap::new(),
+            maps: Maps::default(),
+            tape: None,
             is_running: false,
+            went_on: None,
             stepping: None,
             waiting: None,
             is_leaving: false,
             number: 1,
             revision: 1,
         };
+        runner.tape_anew();
         if let Some(file) = file {
             runner.open_first(file);
         }
@@ -158,6 +174,17 @@ impl Runner {
                 self.publish(true);
             }
             Command::Ask { client, request, reply } => self.asked(client, request, reply),
+            Command::Recording(reply) => {
+                let _ = reply.send(self.recording());
+            }
+            Command::Upload { key, recording, reply } => {
+                let answer = match self.hub.is_console_key(&key) {
+                    true => self.open_recording(None, *recording),
+                    false => Err(Refusal::new("not-console", "only the console sends recordings")),
+                };
+                self.publish(true);
+                let _ = reply.send(answer);
+            }
             Command::Stop => self.is_leaving = true,
         }
     }
@@ -185,6 +212,22 @@ impl Runner {
         let allowed = if request.needs_control() { self.hub.check(client) } else { Ok(()) };
         let answer = match (allowed, request) {
             (Err(refusal), _) => Err(refusal),
+            (Ok(()), request) if request.changes_run() && self.show.is_replay() => {
+                Err(Refusal::new("replay", "a recording is shown: it cannot be changed")
+                    .help("open a scenario to change something"))
+            }
+            (Ok(()), request) if request.is_input() && self.show.is_looking_back() => {
+                Err(Refusal::new("looking-back", "an earlier moment is shown, where nothing can be changed")
+                    .help("go back with `live`, or `branch` from here"))
+            }
+            (Ok(()), Request::Seek { stop }) => match self.seek(stop) {
+                Ok(0) => Ok(json!({ "stop": stop, "left": 0 })),
+                Ok(left) => {
+                    self.stepping = Some(Stepping { left, reply: Some(reply), until: Instant::now() + PATIENCE });
+                    return;
+                }
+                Err(refusal) => Err(refusal),
+            },
             (Ok(()), Request::Step { n }) => match self.may_step() {
                 Ok(()) => {
                     self.stepping =
@@ -209,6 +252,10 @@ impl Runner {
 
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn may_go_on(&self) -> Result<(), Refusal> {
+        if self.show.is_looking_back() {
+            return Err(Refusal::new("looking-back", "an earlier moment is shown")
+                .help("go back with `live`, or `branch` from here"));
+        }
         if self.show.is_over() {
             return Err(Refusal::new("ended", "the run has ended").help("`reset` it, or go back with `seek`"));
         }
@@ -300,6 +347,10 @@ impl Runner {
         for client in self.hub.all_mut() {
             inspect::sample(sim, client);
         }
+        self.maps.look(sim);
+        if let Some(tape) = &mut self.tape {
+            tape.frame(sim, frame);
+        }
         self.pace.note(wall, sim.now());
         self.board.touch();
         if let Some(stepping) = &mut self.stepping {
@@ -321,12 +372,14 @@ impl Runner {
             inspect::send_samples(client);
         }
         let world = (!self.board.has_world(self.revision)).then(|| self.world());
+        let status = self.board.is_calm_due().then(|| self.status());
         let fresh = Fresh {
             show: &self.show,
             hub: &self.hub,
+            maps: &mut self.maps,
             problems: &self.problems,
             revision: self.revision,
-            status: self.board.is_calm_due().then(|| self.status()),
+            status,
             world,
         };
         self.board.put(fresh);
@@ -391,6 +444,7 @@ impl Runner {
             "title": model.title,
             "mode": self.show.mode(),
             "drawing": drawing,
+            "owners": crate::world::owners(model),
             "types": types,
             "entries": self.entries(),
             "text": self.document.text(),

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use swarmyard_sim::standard_registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -94,6 +95,7 @@ impl Library {
                 let revision = format!("{:016x}", swarmyard_base::hash::bytes_hash(text.as_bytes()));
                 Ok(json!({ "text": text, "revision": revision }))
             }
+            Request::Sheets {} => Ok(json!({ "sheets": swarmyard_formats::sheets_json(&standard_registry()) })),
             _ => Err(Refusal::new("unknown", "files do not answer that")),
         }
     }

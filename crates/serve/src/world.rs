@@ -12,6 +12,13 @@ pub(crate) fn world_json(model: &Model, project: &Project) -> (Value, Value) {
     (drawing, model.types.iter().map(|ty| type_json(ty, project)).collect())
 }
 
+/// Path of each wall and fixed obstacle, by the owner's number that the edges of `drawing` carry.
+pub(crate) fn owners(model: &Model) -> Vec<&str> {
+    let mut owners: Vec<swarmyard_base::Uid> = model.fixed.edges().iter().map(|edge| edge.owner).collect();
+    owners.dedup();
+    owners.into_iter().map(|uid| model.path_of(uid).unwrap_or("/world/border")).collect()
+}
+
 fn type_json(ty: &TypeModel, project: &Project) -> Value {
     let parts = ty.parts.iter().map(|part| {
         let channels =

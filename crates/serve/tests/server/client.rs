@@ -67,7 +67,9 @@ class = "diff-drive"
 [[type.scout.part]]
 name = "sonar"
 class = "range-rays"
-count = 5
+rays = 5
+start = "10cm"
+range = "2m"
 
 [type.scout.controller]
 class = "wander"

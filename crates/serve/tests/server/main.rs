@@ -2,4 +2,11 @@
 
 mod client;
 mod control;
+mod edit;
+mod files;
+mod hostile;
+mod http;
+mod replay;
+mod rewind;
 mod run;
+mod waiting;
