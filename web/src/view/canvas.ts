@@ -101,7 +101,13 @@ function attachCamera(view: View, stage: HTMLElement, painter: Painter, isChosen
     readAddress(store);
     store.changed('view');
   });
+  const measure = (): void => {
+    view.size = { width: stage.clientWidth, height: stage.clientHeight };
+    painter.resize();
+  };
   store.on('frame', () => {
+    // The first frame may come before the browser has told the size.
+    if (view.size.width === 0) measure();
     // A first look, and a look at another file, shows everything; an edit does not move the picture.
     const now = store.world?.file ?? store.world?.title ?? null;
     if (now === file) return;
@@ -112,8 +118,7 @@ function attachCamera(view: View, stage: HTMLElement, painter: Painter, isChosen
     fit();
   });
   new ResizeObserver(() => {
-    view.size = { width: stage.clientWidth, height: stage.clientHeight };
-    painter.resize();
+    measure();
     if (!isChosen && store.frame) fit();
   }).observe(stage);
 }
