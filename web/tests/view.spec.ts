@@ -356,7 +356,7 @@ test('67 for those who want less motion the camera jumps', async ({ browser, ser
 test('67 a dark page has a dark floor', async ({ sim }) => {
   const brightness = () =>
     sim.evaluate(() => {
-      const canvas = document.querySelector<HTMLCanvasElement>('canvas.below')!;
+      const canvas = document.querySelector<HTMLCanvasElement>('canvas.view')!;
       const [r, g, b] = canvas.getContext('2d')!.getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;
       return r! + g! + b!;
     });
