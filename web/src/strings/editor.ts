@@ -101,6 +101,8 @@ export const editor = {
   parameters: 'Parameters…',
   parametersOf: (what: string) => `Parameters of ${what}`,
   openObject: 'Edit corners or parameters',
+  editCorners: 'Edit corners',
+  noCorners: 'it has no corners',
   name: 'Name',
   rename: 'Rename',
   renameTitle: 'Rename…',
