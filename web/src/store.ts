@@ -155,7 +155,9 @@ export class Store {
       entryOf.set(entry.key, entry);
       for (const path of entry.paths) entryOf.set(path, entry);
     }
-    this.world = { ...message, bodies, bodyOf, entryOf };
+    // A recording may not know whose its edges are.
+    const owners = message.owners ?? [];
+    this.world = { ...message, owners, bodies, bodyOf, entryOf };
     this.changed('world');
     const kept = [...this.selection].filter((id) => this.exists(id));
     if (kept.length !== this.selection.size) this.select(kept);

@@ -225,7 +225,7 @@ test('49 every layer has a switch, and the address keeps it', async ({ sim }) =>
   const after = await sim.evaluate(() => window.__sim!.layers());
   for (const name of names) expect(after[name]).toBe(!before[name]);
   expect(after.trails).toBe('outline');
-  await expect.poll(() => new URL(sim.url()).hash).toContain('layers=');
+  await expect.poll(() => new URL(sim.url()).hash).toMatch(/layers=[^&]*outline/);
   await sim.reload();
   await sim.waitForFunction(() => window.__sim?.tick() != null);
   expect(await sim.evaluate(() => window.__sim!.layers())).toEqual(after);

@@ -52,7 +52,7 @@ export function readAddress(store: Store): boolean {
   const words = new URLSearchParams(location.hash.slice(1));
   const layers = words.get('layers');
   if (layers !== null) store.setLayers(layersFrom(layers));
-  if (words.get('view') === '3d') store.view = '3d';
+  store.view = words.get('view') === '3d' ? '3d' : '2d';
   const camera = cameraFrom(words.get('cam') ?? '');
   if (camera) store.setCamera(camera);
   return camera !== null;

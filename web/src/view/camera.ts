@@ -48,13 +48,13 @@ export function pannedBy(camera: Camera, dx: number, dy: number): Camera {
   return { ...camera, x: camera.x - dx / camera.scale, y: camera.y + dy / camera.scale };
 }
 
-/** The camera that shows a whole box, with a margin around it in pixels. */
-export function fitted(box: Box, size: Size, margin = 32): Camera | null {
+/** The camera that shows a whole box, with a margin for what lies on the canvas above and below. */
+export function fitted(box: Box, size: Size): Camera | null {
   if (isEmpty(box) || size.width <= 0 || size.height <= 0) return null;
-  const room = (length: number): number => Math.max(length - 2 * margin, length / 2);
+  const room = (length: number, margin: number): number => Math.max(length - 2 * margin, length / 2);
   const scale = Math.min(
-    room(size.width) / Math.max(box.maxX - box.minX, 1e-3),
-    room(size.height) / Math.max(box.maxY - box.minY, 1e-3),
+    room(size.width, 28) / Math.max(box.maxX - box.minX, 1e-3),
+    room(size.height, 50) / Math.max(box.maxY - box.minY, 1e-3),
   );
   return { x: (box.minX + box.maxX) / 2, y: (box.minY + box.maxY) / 2, scale: clampScale(scale) };
 }

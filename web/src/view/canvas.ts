@@ -29,6 +29,7 @@ import { viewOf, type View } from './view';
 
 export function mountCanvas(app: App): HTMLElement {
   const view = viewOf(app);
+  const isChosen = readAddress(app.store);
   const traces = new Traces();
   const flashes = new Flashes(view);
   registerViewCommands(view, traces);
@@ -47,7 +48,7 @@ export function mountCanvas(app: App): HTMLElement {
   };
   attachInput(view);
   attachSpaceView(view, stage);
-  attachCamera(view, stage, painter);
+  attachCamera(view, stage, painter, isChosen);
   attachFrames(view, traces, flashes);
   app.store.on(['world', 'camera', 'layers', 'view'], () => painter.stillChanged());
   app.store.on(['marks', 'grid', 'selection', 'status'], () => view.requestDraw());
@@ -83,9 +84,8 @@ function followNow(view: View): void {
 }
 
 /** The camera at the beginning: from the address, or so that everything is seen. Kept when the window changes. */
-function attachCamera(view: View, stage: HTMLElement, painter: Painter): void {
+function attachCamera(view: View, stage: HTMLElement, painter: Painter, isChosen: boolean): void {
   const { store } = view;
-  let isChosen = readAddress(store);
   let file: string | null | undefined;
   let isFitting = false;
   const fit = (): void => {
@@ -97,6 +97,10 @@ function attachCamera(view: View, stage: HTMLElement, painter: Painter): void {
     if (!isFitting) isChosen = true;
   });
   keepAddress(store, () => isChosen);
+  addEventListener('hashchange', () => {
+    readAddress(store);
+    store.changed('view');
+  });
   store.on('frame', () => {
     // A first look, and a look at another file, shows everything; an edit does not move the picture.
     const now = store.world?.file ?? store.world?.title ?? null;

@@ -53,6 +53,7 @@ export class Controls {
   private readonly following = h('div', { class: 'view-note following', role: 'status', hidden: true });
   private readonly empty = h('div', { class: 'view-note empty', hidden: true });
   private readonly layers: HTMLElement;
+  private scale = 0;
 
   constructor(
     private readonly view: View,
@@ -102,16 +103,23 @@ export class Controls {
 
   /** With every picture: what follows the camera and the pointer. */
   update(): void {
-    const { camera } = this.view.store;
-    this.zoom.textContent = `${Math.round(camera.scale)} %`;
-    this.zoom.setAttribute('aria-label', `${t.fullScale}, ${Math.round(camera.scale)} %`);
-    const { metres, pixels } = scaleBar(camera.scale);
+    const { scale } = this.view.store.camera;
+    if (scale !== this.scale) this.showScale(scale);
+    const at = this.hover.place;
+    const digits = scale > 500 ? 3 : 2;
+    const place = at ? `${at.x.toFixed(digits)}, ${at.y.toFixed(digits)} m` : '';
+    if (place !== this.place.textContent) this.place.textContent = place;
+    this.back.hidden = !this.isNothingSeen();
+  }
+
+  private showScale(scale: number): void {
+    this.scale = scale;
+    const share = `${Math.round(scale)} %`;
+    this.zoom.textContent = share;
+    this.zoom.setAttribute('aria-label', `${t.fullScale}, ${share}`);
+    const { metres, pixels } = scaleBar(scale);
     this.bar.style.width = `${pixels}px`;
     this.barText.textContent = lengthText(metres);
-    const at = this.hover.place;
-    const digits = camera.scale > 500 ? 3 : 2;
-    this.place.textContent = at ? `${at.x.toFixed(digits)}, ${at.y.toFixed(digits)} m` : '';
-    this.back.hidden = !this.isNothingSeen();
   }
 
   private refresh(): void {

@@ -24,6 +24,8 @@ const SOUTH = new THREE.Vector3(0, -0.72, 0.8);
 export class SpaceView {
   private readonly renderer: THREE.WebGLRenderer;
   private readonly scene = new THREE.Scene();
+  /** Everything of the world; turned for headsets, for which up is another axis. */
+  private readonly root = new THREE.Group();
   private readonly camera = new THREE.PerspectiveCamera(FIELD, 1, 0.02, 2000);
   private readonly orbit: OrbitControls;
   private readonly bodies: BodyMeshes;
@@ -53,7 +55,8 @@ export class SpaceView {
     this.orbit.maxPolarAngle = Math.PI / 2 - 0.02;
     this.bodies = new BodyMeshes(view);
     this.marks = new MarkLines(view);
-    this.scene.add(this.bodies.group, this.marks.object, ...lights());
+    this.root.add(this.bodies.group, this.marks.object, ...lights());
+    this.scene.add(this.root);
     this.lookAsAbove(SOUTH.clone());
     this.listen(canvas, onLost);
     this.rebuild();
@@ -123,9 +126,9 @@ export class SpaceView {
 
   private rebuild(): void {
     disposeAll(this.still);
-    this.scene.remove(this.still);
+    this.root.remove(this.still);
     this.still = buildStill(this.view);
-    this.scene.add(this.still);
+    this.root.add(this.still);
     this.scene.background = new THREE.Color(ink().outside);
     this.bodies.rebuild();
     this.requestDraw();
@@ -143,7 +146,7 @@ export class SpaceView {
   private draw(): void {
     this.bodies.update();
     this.marks.update();
-    this.placeCamera();
+    if (!this.renderer.xr.isPresenting) this.placeCamera();
     this.renderer.render(this.scene, this.camera);
     this.stage.dataset['spaceDraws'] = String(Number(this.stage.dataset['spaceDraws'] ?? 0) + 1);
   }
@@ -221,8 +224,14 @@ export class SpaceView {
       const session = await xr.requestSession('immersive-vr', { optionalFeatures: ['local-floor'] });
       this.renderer.xr.enabled = true;
       await this.renderer.xr.setSession(session);
+      // Where one looked is where one stands.
+      const { x, y } = this.orbit.target;
+      this.root.rotation.x = -Math.PI / 2;
+      this.root.position.set(-x, 0, y);
       this.renderer.setAnimationLoop(() => this.draw());
       session.addEventListener('end', () => {
+        this.root.rotation.x = 0;
+        this.root.position.set(0, 0, 0);
         this.renderer.setAnimationLoop(null);
         this.renderer.xr.enabled = false;
         this.requestDraw();
