@@ -91,7 +91,7 @@ class Timeline {
         id: 'time.branch',
         title: t.branchFromHere,
         group,
-        refused: looking,
+        refused: () => (store.world?.mode === 'replay' ? t.replayOnly : looking()),
         run: () => void app.do('branch'),
       },
       { id: 'time.next', title: t.nextEvent, group, keys: [']'], refused, run: () => this.toEvent(1) },
