@@ -32,7 +32,7 @@ export class Shell {
   constructor(private readonly page: HTMLElement) {
     this.kept = sane(recall('layout'), innerWidth <= 600 ? ['bottom'] : []);
     const side = (name: Side, title: string, keys: string[]): Parameters<typeof register>[0] => ({
-      id: `view.${name}`,
+      id: `panel.${name}`,
       title,
       group: 'View',
       keys,
@@ -50,6 +50,7 @@ export class Shell {
     });
     addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || this.drawer === null || event.defaultPrevented) return;
+      event.preventDefault();
       this.drawer = null;
       this.apply();
     });
@@ -137,7 +138,7 @@ export class Shell {
       style.setProperty(`--${side}-size`, `${this.kept[side]}px`);
       dataset[side] = this.shown(side) ? 'shown' : 'hidden';
       this.splitters.get(side)?.setAttribute('aria-valuenow', String(this.kept[side]));
-      for (const button of this.page.querySelectorAll(`[data-command="view.${side}"]`))
+      for (const button of this.page.querySelectorAll(`[data-command="panel.${side}"]`))
         button.setAttribute('aria-pressed', String(this.shown(side)));
     }
   }

@@ -23,7 +23,7 @@ export const panels = {
   measured: 'measured',
   rtfTitle: 'Simulated seconds per second, as measured',
   tick: 'tick',
-  states: {
+  runStates: {
     paused: 'paused',
     running: 'running',
     waiting: 'waiting',
@@ -38,9 +38,9 @@ export const panels = {
   levels: { coarse: 'coarse', normal: 'normal', fine: 'fine' },
   fromNextStep: 'Takes effect from the next step on.',
   replayFixed: 'A recording keeps what it was made with.',
-  untitled: 'Untitled',
+  untitledWorld: 'Untitled',
   notSaved: 'not saved yet',
-  unsaved: 'Unsaved changes',
+  unsavedMark: 'Unsaved changes',
   replay: 'Replay',
   more: 'More',
   // Control and connection
@@ -127,7 +127,7 @@ export const panels = {
   commandLine: 'Type a command; help lists them',
   completions: 'Completions',
   connectedAgain: '— connected to a server that has just begun —',
-  done: 'done',
+  saidDone: 'done',
   setLabel: (entry: string, key: string) => `Set ${entry}.${key}`,
   // Problems
   problems: 'Problems',
