@@ -10,7 +10,7 @@ type Side = 'left' | 'right' | 'bottom';
 const LIMITS: Record<Side, [smallest: number, largest: number, usual: number]> = {
   left: [160, 480, 232],
   right: [220, 640, 300],
-  bottom: [90, 900, 190],
+  bottom: [90, 900, 172],
 };
 /** At this width and below, the sides are drawers over the canvas. */
 const NARROW = '(max-width: 900px)';
@@ -153,7 +153,7 @@ function sane(found: unknown, hidden: Side[]): Kept {
     const value = given[side];
     if (typeof value === 'number' && value >= smallest && value <= largest) return value;
     // Tall windows give more of their height to the panels below.
-    return side === 'bottom' ? Math.round(Math.max(usual, 0.28 * innerHeight)) : usual;
+    return side === 'bottom' ? Math.round(Math.max(usual, 0.22 * innerHeight)) : usual;
   };
   const list = Array.isArray(given['hidden']) ? given['hidden'] : hidden;
   return {
