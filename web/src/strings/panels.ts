@@ -161,8 +161,9 @@ export const panels = {
   editText: 'Edit text',
   textTaken: 'The scenario has been changed',
   written: (file: string) => `${file} has been written`,
-  reloaded: (n: number) =>
-    n === 1 ? '1 robot goes on with the new code' : `${n} robots go on with the new code`,
+  reloaded: (where: string) => `The new code runs in ${where}`,
+  notCompiled: (file: string, n: number) =>
+    `${file} has been written, but does not compile (${n === 1 ? '1 problem' : `${n} problems`}); the code before goes on`,
   changedElsewhere: 'This text changed elsewhere while you were changing it.',
   takeTheirs: 'Take theirs',
   keepMine: 'Keep mine',
@@ -171,6 +172,8 @@ export const panels = {
   inspectorEmpty: 'Select a robot to see what it senses, does and holds in its registers.',
   inspectorWaits: 'Waiting for the robot’s values…',
   heading: 'heading',
+  ahead: 'ahead',
+  left: 'left',
   turning: 'turning',
   controllers: 'Controllers',
   channels: 'Channels',
