@@ -173,7 +173,7 @@ export const panels = {
   inspectorWaits: 'Waiting for the robot’s values…',
   heading: 'heading',
   ahead: 'ahead',
-  left: 'left',
+  toTheLeft: 'left',
   turning: 'turning',
   controllers: 'Controllers',
   channels: 'Channels',
