@@ -11,6 +11,8 @@ export interface Command {
   group: 'File' | 'Edit' | 'View' | 'Run' | 'Insert' | 'Layers' | 'Help';
   /** Keys as people write them: `Ctrl+Shift+Z`, `Shift+1`, `?`. `Ctrl` stands for Cmd on a Mac as well. */
   keys?: string[];
+  /** Keys that somebody else listens to (a tap of Space, chords of digits), as they are shown to people. */
+  hint?: string;
   /** Also in the context menu of a selection. */
   menu?: boolean;
   /** Whether its keys mean it now; they are left to others when not. */
@@ -81,6 +83,9 @@ function namesOf(event: KeyboardEvent): string[] {
 /** Runs the command of a key press, if there is one. Plain keys are left to text fields. */
 export function handleKey(event: KeyboardEvent): boolean {
   if (event.defaultPrevented) return false;
+  // While a dialog asks something, keys are its own; so is Escape, which closes a pop-over.
+  const own = event.key === 'Escape' ? 'dialog:modal, :popover-open' : 'dialog:modal';
+  if (document.querySelector(own)) return false;
   const typing = isTyping(event.target);
   if (typing && !event.ctrlKey && !event.metaKey) return false;
   const names = namesOf(event);

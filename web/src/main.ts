@@ -4,8 +4,10 @@ import './styles/base.css';
 import { App } from './app';
 import { handleKey } from './commands';
 import { layout } from './layout';
+import { applySettings } from './settings';
 
 const app = new App();
+applySettings(app.store.settings);
 document.body.append(layout(app), app.toasts, app.live);
 addEventListener('keydown', (event) => handleKey(event));
 app.link.connect();

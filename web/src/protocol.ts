@@ -136,8 +136,8 @@ export interface RegisterInfo {
   name: string;
   address: number;
   bytes: number;
-  part: string;
-  channel: string;
+  part: string | null;
+  channel: string | null;
   index: number;
 }
 
@@ -182,14 +182,12 @@ export interface InspectedRobot {
   pose: [number, number, number];
   twist: [number, number, number];
   halted: boolean;
-  failed: string | null;
-  parts: {
-    name: string;
-    class: string;
-    channels: { name: string; unit: string; command: boolean; values: number[] }[];
-  }[];
-  registers: { name: string; address: number; bytes: number; value: number; raw: number }[];
-  controllers: { name: string; class: string; status: string }[];
+  /** Whether one of its controllers has failed. */
+  failed: boolean;
+  /** The values of every channel of every part, in the order of the type in `world.types`. */
+  parts: (number | null)[][][];
+  /** The raw value of every register, in the order of the type. */
+  registers: number[];
   lines: string[];
 }
 
@@ -208,7 +206,8 @@ export interface Probe {
 export interface Samples {
   is: 'samples';
   probes: Probe[];
-  rows: number[][];
+  /** Time, then one value per probe; `null` where there is none. */
+  rows: (number | null)[][];
 }
 
 export interface EventLine {

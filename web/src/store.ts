@@ -18,6 +18,7 @@ import type {
   Wishes,
   WorldMessage,
 } from './protocol';
+import { applySettings, readSettings, remember, type Settings } from './settings';
 
 /** Something that moves, by its number in frames. */
 export interface Body {
@@ -124,6 +125,7 @@ export class Store {
   locked: ReadonlySet<string> = new Set();
   hidden: ReadonlySet<string> = new Set();
   probes: Probe[] = [];
+  settings: Settings = readSettings();
 
   private listeners = new Map<Topic, Set<() => void>>();
 
@@ -189,6 +191,18 @@ export class Store {
   setLayers(change: Partial<Layers>): void {
     this.layers = { ...this.layers, ...change };
     this.changed('layers');
+  }
+
+  setSettings(change: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...change };
+    remember('settings', this.settings);
+    applySettings(this.settings);
+    this.changed('settings');
+  }
+
+  setProbes(probes: Probe[]): void {
+    this.probes = probes;
+    this.changed('wishes');
   }
 
   /** Whether this page holds control. */
