@@ -415,6 +415,11 @@ test.describe('creating', () => {
       x: b.x,
       y: b.y - 0.05 * scale,
     });
+    // Its range is required; the class' own example is suggested.
+    await sim
+      .getByRole('dialog', { name: 'A range-rays needs' })
+      .getByRole('button', { name: 'Add' })
+      .click();
     await expect.poll(() => paths(sim, 'type.scout.part')).toHaveLength(3);
     const mount = JSON.parse((await written(sim, 'type.scout.part[2]', 'mount')) ?? '[]') as number[];
     expect(near(mount[0])).toBe(0.05);

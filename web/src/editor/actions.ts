@@ -16,6 +16,7 @@ import { openMenuAtSelection } from './menu';
 import { remove, splitEntries, turnBy } from './moves';
 import { nudge } from './nudge';
 import { openParameters, renameSelected } from './parameters';
+import { BORDER } from './select-tool';
 import { entriesOf, entryOf, whyNotEdit } from './subject';
 import { cornersKey, editCorners } from './vertices';
 
@@ -206,7 +207,7 @@ function selecting(app: App): Command[] {
         store.select(
           objects(store)
             .map((o) => o.id)
-            .filter((id) => flags.isFree(id)),
+            .filter((id) => id !== BORDER && flags.isFree(id)),
         ),
     },
     {

@@ -26,6 +26,8 @@ import { entryOf, oneLine, whyNotEdit } from './subject';
 const FAR = { mouse: 3, pen: 5, touch: 10 };
 const LONG_PRESS_MS = 550;
 const GUIDE_PX = 5;
+/** The wall around the world belongs to the world, not to anything that could be dragged. */
+export const BORDER = '/world/border';
 
 type Doing =
   | { what: 'press'; id: string | null; add: boolean }
@@ -60,7 +62,7 @@ export class SelectTool {
     );
   }
 
-  private accept = (id: string): boolean => flagsOf(this.app).isFree(id);
+  private accept = (id: string): boolean => id !== BORDER && flagsOf(this.app).isFree(id);
 
   private pointer(event: PointerEvent | MouseEvent): boolean {
     switch (event.type) {
