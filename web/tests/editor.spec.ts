@@ -80,10 +80,11 @@ range = "2m"
 `;
 
 /** A server on the yard, in a folder of its own. */
-const test = base.extend({
-  server: async ({}, use) => {
+const test = base.extend<{ text: string }>({
+  text: [YARD, { option: true }],
+  server: async ({ text }, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'swarmyard-editor-'));
-    writeFileSync(join(folder, 'yard.toml'), YARD);
+    writeFileSync(join(folder, 'yard.toml'), text);
     writeFileSync(join(folder, 'mini.robot'), 'Robot = {\n    Radius = 8\n}\n');
     const server = await serveIn(folder, 'yard.toml');
     await use(server);
@@ -917,6 +918,27 @@ test.describe('undo', () => {
     await expect.poll(() => sim.evaluate(() => window.__sim?.tick())).toBe(0);
     await expect.poll(() => sim.evaluate(() => window.__sim?.pose('/robots/c')?.x)).toBeCloseTo(1.5, 3);
     expect(await depth(sim)).toBe(1);
+  });
+});
+
+test.describe('a large world', () => {
+  test.use({
+    text: YARD.replace(
+      'count = 4\nlayout = { class = "row", step = [0.5, 0] }',
+      'count = 1500\nlayout = { class = "grid", columns = 50, spacing = "50cm" }',
+    )
+      .replace('min = [-3, -2]\nmax = [3, 2]\n', '')
+      .replace('at = [-2, -1.5]\n', 'at = [40, 40]\n'),
+  });
+
+  test('the outline draws only the rows in sight, and knows them all', async ({ sim }) => {
+    await expect(row(sim, 'a')).toHaveAttribute('aria-setsize', '1503');
+    expect(await sim.getByRole('treeitem').count()).toBeLessThan(200);
+    await sim.getByRole('tree').focus();
+    await sim.keyboard.press('End');
+    await sim.keyboard.press('PageUp');
+    await expect(row(sim, 'tape')).toBeVisible();
+    expect(await sim.getByRole('treeitem').count()).toBeLessThan(200);
   });
 });
 
