@@ -83,6 +83,9 @@ function namesOf(event: KeyboardEvent): string[] {
 /** Runs the command of a key press, if there is one. Plain keys are left to text fields. */
 export function handleKey(event: KeyboardEvent): boolean {
   if (event.defaultPrevented) return false;
+  // While a dialog asks something, keys are its own; so is Escape, which closes a pop-over.
+  const own = event.key === 'Escape' ? 'dialog:modal, :popover-open' : 'dialog:modal';
+  if (document.querySelector(own)) return false;
   const typing = isTyping(event.target);
   if (typing && !event.ctrlKey && !event.metaKey) return false;
   const names = namesOf(event);

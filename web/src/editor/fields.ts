@@ -159,7 +159,9 @@ function colour(param: SheetParam, id: string, write: Write): Control {
 }
 
 function area(param: SheetParam, id: string, write: Write): Control {
-  const input = h('textarea', { id, rows: 3, spellcheck: false });
+  const input = h('textarea', { id, rows: 1, spellcheck: false });
+  const grow = (): void => void (input.rows = Math.min(6, Math.max(1, Math.ceil(input.value.length / 24))));
+  input.addEventListener('input', grow);
   const keep = commits(input, (typed) => write(typed, input));
   return {
     element: input,
@@ -168,6 +170,7 @@ function area(param: SheetParam, id: string, write: Write): Control {
       const { text, mixed } = shared(entries, param.name);
       input.placeholder = mixed ? t.mixed : (param.default ?? '');
       keep(text?.trim() ?? '');
+      grow();
     },
   };
 }

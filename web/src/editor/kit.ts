@@ -45,6 +45,7 @@ export function groups(app: App, type: () => string, toMount?: Drop): HTMLElemen
     return h(
       'div',
       { class: 'kit-group', role: 'group', aria: { label: t.partKinds[kind] } },
+      h('span', { class: 'faint' }, t.partKinds[kind]),
       ...sheets.map((sheet) => item(app, sheet, type, toMount)),
     );
   });

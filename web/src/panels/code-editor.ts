@@ -99,7 +99,7 @@ export function makeEditor(changed: (text: string) => void, save: () => void): C
     lintGutter(),
     keymap.of([saveKey, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
     looks,
-    EditorView.contentAttributes.of({ 'aria-label': t.code }),
+    EditorView.contentAttributes.of({ 'aria-label': t.code, tabindex: '0' }),
     EditorState.readOnly.of(false),
     EditorState.changeFilter.of(() => !locked || loading),
     EditorView.updateListener.of((update) => {

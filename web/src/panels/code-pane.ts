@@ -159,10 +159,11 @@ export class CodePane {
         : await app.do('write', { path: buffer.file, text });
     if (!done) return;
     buffer.base = buffer.theirs = text;
-    const reloaded = Array.isArray(done['reloaded']) ? done['reloaded'].length : 0;
-    app.toast(
-      buffer.file === null ? t.textTaken : reloaded > 0 ? t.reloaded(reloaded) : t.written(buffer.file),
-    );
+    const list = (name: string): unknown[] => (Array.isArray(done[name]) ? done[name] : []);
+    const [reloaded, wrong] = [list('reloaded'), list('problems')];
+    if (buffer.file === null) app.toast(t.textTaken);
+    else if (wrong.length > 0) app.toast(t.notCompiled(buffer.file, wrong.length), 'error');
+    else app.toast(reloaded.length > 0 ? t.reloaded(reloaded.join(', ')) : t.written(buffer.file));
     this.show();
   }
 
@@ -215,7 +216,7 @@ export class CodePane {
               on: { click: () => void this.select(file) },
             },
             file === SCENARIO ? t.scenario : shortName(file),
-            open && isDirty(open) && h('span', { class: 'dirty', title: t.unsaved }, '●'),
+            open && isDirty(open) && h('span', { class: 'dirty', title: t.unsavedMark }, '●'),
             bad > 0 && h('span', { class: 'count error' }, bad),
           ),
         );

@@ -9,11 +9,11 @@ export function score(query: string, text: string): number | null {
     if (found < 0) return null;
     const starts = found === 0 || /[^a-z0-9]/.test(given[found - 1] ?? '');
     run = found === at && at > 0 ? run + 1 : 0;
-    points += 1 + 3 * run + (starts ? 4 : 0) - Math.min(3, (found - at) / 8);
+    points += 1 + 3 * run + (starts ? 3 : 0) - Math.min(3, (found - at) / 2);
     at = found + 1;
   }
   if (given.includes(query.toLowerCase())) points += 10;
-  return points - given.length / 100;
+  return points - given.length / 10;
 }
 
 /** Those that fit, best first; all, in their order, when nothing is asked. */

@@ -8,7 +8,12 @@ import { confirmDialog, openDialog } from './dialog';
 
 export async function openGallery(app: App): Promise<void> {
   if (document.querySelector('dialog[open]')) return;
-  const input = h('input', { type: 'search', placeholder: t.searchWorlds, aria: { label: t.searchWorlds } });
+  const input = h('input', {
+    type: 'text',
+    role: 'searchbox',
+    placeholder: t.searchWorlds,
+    aria: { label: t.searchWorlds },
+  });
   const list = h(
     'ul',
     { class: 'worlds', aria: { label: t.gallery } },

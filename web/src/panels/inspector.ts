@@ -111,9 +111,9 @@ function motion(robot: InspectedRobot, writers: Writer[]): HTMLElement {
     { class: 'motion', data: { test: 'pose' } },
     cell('x', 'm', 'x', (r) => r.pose[0]),
     cell('y', 'm', 'y', (r) => r.pose[1]),
-    cell(t.heading, '°', 'heading', (r) => degrees(r.pose[2])),
-    cell('vx', 'm/s', null, (r) => r.twist[0]),
-    cell('vy', 'm/s', null, (r) => r.twist[1]),
+    cell(t.heading, '°', 'heading', (r) => degrees(Math.atan2(Math.sin(r.pose[2]), Math.cos(r.pose[2])))),
+    cell(t.ahead, 'm/s', null, (r) => r.twist[0]),
+    cell(t.toTheLeft, 'm/s', null, (r) => r.twist[1]),
     cell(t.turning, '°/s', null, (r) => degrees(r.twist[2])),
   );
 }

@@ -17,7 +17,7 @@ export function mountRunBar(app: App): HTMLElement {
   return h(
     'div',
     { class: 'run-bar', role: 'toolbar', aria: { label: t.runBar } },
-    commandButton('view.left', 'left'),
+    commandButton('panel.left', 'left'),
     heading(app),
     h(
       'div',
@@ -40,7 +40,7 @@ export function mountRunBar(app: App): HTMLElement {
       commandButton('view.theme', 'theme'),
       moreButton(),
     ),
-    commandButton('view.right', 'right'),
+    commandButton('panel.right', 'right'),
   );
 }
 
@@ -51,14 +51,14 @@ function heading(app: App): HTMLElement {
   const file = h('span', { class: 'file' });
   const dirty = h(
     'span',
-    { class: 'dirty', title: t.unsaved, hidden: true, data: { test: 'dirty' } },
+    { class: 'dirty', title: t.unsavedMark, hidden: true, data: { test: 'dirty' } },
     '●',
-    h('span', { class: 'unseen' }, t.unsaved),
+    h('span', { class: 'unseen' }, t.unsavedMark),
   );
   const badge = h('span', { class: 'badge', hidden: true, data: { test: 'replay' } }, t.replay);
   const show = (): void => {
     const s = store.status;
-    const name = s?.title || s?.file || t.untitled;
+    const name = s?.title || s?.file || t.untitledWorld;
     title.textContent = name;
     file.textContent = s?.file ?? t.notSaved;
     dirty.hidden = !s?.dirty;
@@ -184,7 +184,7 @@ function clock(app: App): HTMLElement {
     tick.textContent = String(s.stop);
     time.textContent = formatTime(s.time);
     rtf.textContent =
-      s.state === 'running' ? `${formatFactor(s.rtf, t.max)} ${t.measured}` : t.states[s.state];
+      s.state === 'running' ? `${formatFactor(s.rtf, t.max)} ${t.measured}` : t.runStates[s.state];
     rtf.dataset['rtf'] = String(s.rtf);
   });
   return h(
@@ -233,7 +233,7 @@ function moreButton(): HTMLElement {
       c.title,
     );
   };
-  const items = ['file.gallery', 'help.tour', 'help.settings', 'view.bottom', 'run.exit'].map(item);
+  const items = ['file.gallery', 'help.tour', 'help.settings', 'panel.bottom', 'run.exit'].map(item);
   const box = attachPopover(button, t.more, h('div', { class: 'menu' }, ...items));
   return h('span', {}, button, box);
 }

@@ -10,7 +10,7 @@ type Side = 'left' | 'right' | 'bottom';
 const LIMITS: Record<Side, [smallest: number, largest: number, usual: number]> = {
   left: [160, 480, 232],
   right: [220, 640, 300],
-  bottom: [90, 900, 190],
+  bottom: [90, 900, 172],
 };
 /** At this width and below, the sides are drawers over the canvas. */
 const NARROW = '(max-width: 900px)';
@@ -32,7 +32,7 @@ export class Shell {
   constructor(private readonly page: HTMLElement) {
     this.kept = sane(recall('layout'), innerWidth <= 600 ? ['bottom'] : []);
     const side = (name: Side, title: string, keys: string[]): Parameters<typeof register>[0] => ({
-      id: `view.${name}`,
+      id: `panel.${name}`,
       title,
       group: 'View',
       keys,
@@ -50,6 +50,7 @@ export class Shell {
     });
     addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || this.drawer === null || event.defaultPrevented) return;
+      event.preventDefault();
       this.drawer = null;
       this.apply();
     });
@@ -137,7 +138,7 @@ export class Shell {
       style.setProperty(`--${side}-size`, `${this.kept[side]}px`);
       dataset[side] = this.shown(side) ? 'shown' : 'hidden';
       this.splitters.get(side)?.setAttribute('aria-valuenow', String(this.kept[side]));
-      for (const button of this.page.querySelectorAll(`[data-command="view.${side}"]`))
+      for (const button of this.page.querySelectorAll(`[data-command="panel.${side}"]`))
         button.setAttribute('aria-pressed', String(this.shown(side)));
     }
   }
@@ -152,7 +153,7 @@ function sane(found: unknown, hidden: Side[]): Kept {
     const value = given[side];
     if (typeof value === 'number' && value >= smallest && value <= largest) return value;
     // Tall windows give more of their height to the panels below.
-    return side === 'bottom' ? Math.round(Math.max(usual, 0.28 * innerHeight)) : usual;
+    return side === 'bottom' ? Math.round(Math.max(usual, 0.22 * innerHeight)) : usual;
   };
   const list = Array.isArray(given['hidden']) ? given['hidden'] : hidden;
   return {

@@ -9,7 +9,8 @@ import { openDialog } from './dialog';
 export function openShortcuts(): void {
   if (document.querySelector('dialog[open]')) return;
   const input = h('input', {
-    type: 'search',
+    type: 'text',
+    role: 'searchbox',
     placeholder: t.searchShortcuts,
     aria: { label: t.searchShortcuts },
   });

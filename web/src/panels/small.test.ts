@@ -32,6 +32,7 @@ test('letters find a command in their order, and the start of a word counts', ()
   expect(score('xyz', 'Step back')).toBeNull();
   const found = search('sb', ['Show problems below', 'Step back', 'Subtract'], (s) => s);
   expect(found[0]).toBe('Step back');
+  expect(search('stp', ['Start or pause', 'Step'], (s) => s)[0]).toBe('Step');
   expect(search('', ['b', 'a'], (s) => s)).toEqual(['b', 'a']);
 });
 test('a text that nobody typed in follows the server', () => {

@@ -111,7 +111,13 @@ export function mountTabs(app: App, shell: Shell): HTMLElement {
   return h(
     'div',
     { class: 'tabs', data: { tour: 'tabs' } },
-    h('div', { class: 'tab-bar' }, list, h('div', { class: 'spring' }), commandButton('view.bottom', 'down')),
+    h(
+      'div',
+      { class: 'tab-bar' },
+      list,
+      h('div', { class: 'spring' }),
+      commandButton('panel.bottom', 'down'),
+    ),
     ...panes,
   );
 }

@@ -26,9 +26,15 @@ export function startTour(app: App): void {
     ring.remove();
     card.remove();
     removeEventListener('resize', place);
+    removeEventListener('keydown', escape, { capture: true });
     remember('welcomed', true);
     app.store.changed('settings');
     if (before instanceof HTMLElement) before.focus();
+  };
+  const escape = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    end();
   };
   const place = (): void => {
     const target = document.querySelector(`[data-tour="${steps[at]?.[0]}"]`);
@@ -74,13 +80,14 @@ export function startTour(app: App): void {
     next.focus();
   };
   card.addEventListener('keydown', (event) => {
-    const act = { Escape: end, ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1) }[event.key];
+    const act = { ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1) }[event.key];
     if (!act) return;
     event.preventDefault();
     event.stopPropagation();
     act();
   });
   addEventListener('resize', place);
+  addEventListener('keydown', escape, { capture: true });
   document.body.append(ring, card);
   running = end;
   go(0);

@@ -23,7 +23,7 @@ export const panels = {
   measured: 'measured',
   rtfTitle: 'Simulated seconds per second, as measured',
   tick: 'tick',
-  states: {
+  runStates: {
     paused: 'paused',
     running: 'running',
     waiting: 'waiting',
@@ -38,7 +38,9 @@ export const panels = {
   levels: { coarse: 'coarse', normal: 'normal', fine: 'fine' },
   fromNextStep: 'Takes effect from the next step on.',
   replayFixed: 'A recording keeps what it was made with.',
+  untitledWorld: 'Untitled',
   notSaved: 'not saved yet',
+  unsavedMark: 'Unsaved changes',
   replay: 'Replay',
   more: 'More',
   // Control and connection
@@ -124,7 +126,7 @@ export const panels = {
   commandLine: 'Type a command; help lists them',
   completions: 'Completions',
   connectedAgain: '— connected to a server that has just begun —',
-  commandDone: 'done',
+  saidDone: 'done',
   setLabel: (entry: string, key: string) => `Set ${entry}.${key}`,
   // Problems
   problems: 'Problems',
@@ -158,8 +160,9 @@ export const panels = {
   editText: 'Edit text',
   textTaken: 'The scenario has been changed',
   written: (file: string) => `${file} has been written`,
-  reloaded: (n: number) =>
-    n === 1 ? '1 robot goes on with the new code' : `${n} robots go on with the new code`,
+  reloaded: (where: string) => `The new code runs in ${where}`,
+  notCompiled: (file: string, n: number) =>
+    `${file} has been written, but does not compile (${n === 1 ? '1 problem' : `${n} problems`}); the code before goes on`,
   changedElsewhere: 'This text changed elsewhere while you were changing it.',
   takeTheirs: 'Take theirs',
   keepMine: 'Keep mine',
@@ -168,6 +171,8 @@ export const panels = {
   inspectorEmpty: 'Select a robot to see what it senses, does and holds in its registers.',
   inspectorWaits: 'Waiting for the robot’s values…',
   heading: 'heading',
+  ahead: 'ahead',
+  toTheLeft: 'left',
   turning: 'turning',
   controllers: 'Controllers',
   channels: 'Channels',
