@@ -117,7 +117,7 @@ test('46 when one program crashes its robot is marked, the log has what it said,
 }) => {
   const bad =
     '        if TICK == 5:\n            print("last words", file=sys.stderr, flush=True)\n            sys.exit(3)\n';
-  await openPair(sim, server, bad, 'on_exit = "halt"');
+  await openPair(sim, server, bad, 'on_crash = "halt"');
   await type(sim, 'step 20');
   await expect.poll(() => tick(sim)).toBe(20);
   const lines = sim.getByTestId('console-lines');
