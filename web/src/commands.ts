@@ -15,6 +15,8 @@ export interface Command {
   hint?: string;
   /** Also in the context menu of a selection. */
   menu?: boolean;
+  /** Whether its keys mean it now; they are left to others when not. */
+  when?: () => boolean;
   /** Why it cannot be done now, or `null`. */
   refused?: () => string | null;
   /** For switches: whether it is on. */
@@ -88,7 +90,7 @@ export function handleKey(event: KeyboardEvent): boolean {
   if (typing && !event.ctrlKey && !event.metaKey) return false;
   const names = namesOf(event);
   for (const c of commands.values()) {
-    if (!c.keys?.some((k) => names.includes(k))) continue;
+    if (!c.keys?.some((k) => names.includes(k)) || c.when?.() === false) continue;
     // A text field has its own undo, clipboard and selection.
     if (typing && ['Z', 'Y', 'C', 'X', 'V', 'A'].some((k) => c.keys?.includes(`Ctrl+${k}`))) return false;
     event.preventDefault();

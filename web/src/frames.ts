@@ -90,14 +90,13 @@ class Reader {
   }
 }
 
-/** Numbers of one robot's marks as they came, so that differences can be added to them. */
+/**
+ * A mark and its numbers as they came, so that differences can be added to them. With a thousand robots
+ * there are tens of thousands in a frame: what only moves is changed in place, not made anew.
+ */
 interface RawMark {
-  shape: number;
-  part: number;
-  channel: number;
-  index: number;
   numbers: number[];
-  text: string;
+  mark: Mark;
 }
 
 /** Keeps what the next difference builds on. One per connection. */
@@ -111,7 +110,7 @@ export class FrameReader {
     const kind = r.byte();
     const serial = r.varint();
     const base = kind === 2 || kind === 4 ? r.varint() : null;
-    const head: Head = { serial, revision: r.varint(), stop: r.varint(), time: r.varint() * 1e-9 };
+    const head: Head = { serial, revision: r.varint(), stop: r.varint(), time: r.varint() / 1e9 };
     switch (kind) {
       case 1:
       case 2:
@@ -157,8 +156,11 @@ export class FrameReader {
       const old = before?.robots[k];
       if (before && r.byte() === 0) {
         if (!old) throw new Error('a frame builds on a robot that is not there');
-        const marks = old.marks.map((m) => ({ ...m, numbers: m.numbers.map((n) => n + r.zigzag()) }));
-        robots.push({ body: old.body, marks });
+        for (const { numbers, mark } of old.marks) {
+          for (let i = 0; i < numbers.length; i++) numbers[i] = (numbers[i] ?? 0) + r.zigzag();
+          reshape(mark, numbers);
+        }
+        robots.push(old);
       } else {
         const body = r.varint();
         robots.push({ body, marks: Array.from({ length: r.varint() }, () => rawMark(r)) });
@@ -168,55 +170,54 @@ export class FrameReader {
     return {
       ...head,
       kind: 'marks',
-      robots: robots.map(({ body, marks }) => ({ body, marks: marks.map(shaped) })),
+      robots: robots.map(({ body, marks }) => ({ body, marks: marks.map((m) => m.mark) })),
     };
   }
 }
 
 function rawMark(r: Reader): RawMark {
   const shape = r.byte();
-  const mark: RawMark = {
-    shape,
-    part: r.varint(),
-    channel: r.varint(),
-    index: r.varint(),
-    numbers: [],
-    text: '',
-  };
-  const numbers = [2 * (shape === 0 ? r.varint() : 0), 3, 5, 2][shape];
-  if (numbers === undefined) throw new Error(`unknown shape of mark ${shape}`);
-  for (let i = 0; i < numbers; i++) mark.numbers.push(r.zigzag());
-  if (shape === 3) mark.text = new TextDecoder().decode(r.take(r.varint()));
-  return mark;
+  const of = { part: r.varint(), channel: r.varint(), index: r.varint() };
+  const length = [2 * (shape === 0 ? r.varint() : 0), 3, 5, 2][shape];
+  if (length === undefined) throw new Error(`unknown shape of mark ${shape}`);
+  const numbers: number[] = [];
+  for (let i = 0; i < length; i++) numbers.push(r.zigzag());
+  const text = shape === 3 ? new TextDecoder().decode(r.take(r.varint())) : '';
+  const mark = blank(shape, length / 2, text, of);
+  reshape(mark, numbers);
+  return { numbers, mark };
 }
 
-function shaped(raw: RawMark): Mark {
-  const { part, channel, index } = raw;
-  const n = (i: number): number => (raw.numbers[i] ?? 0) * LENGTH;
-  const angle = (i: number): number => (raw.numbers[i] ?? 0) * ANGLE;
-  switch (raw.shape) {
-    case 0: {
-      const points: [number, number][] = [];
-      for (let i = 0; i < raw.numbers.length; i += 2) points.push([n(i), n(i + 1)]);
-      return { shape: 'line', points, part, channel, index };
-    }
-    case 1:
-      return { shape: 'circle', x: n(0), y: n(1), radius: n(2), part, channel, index };
-    case 2:
-      return {
-        shape: 'arc',
-        x: n(0),
-        y: n(1),
-        radius: n(2),
-        from: angle(3),
-        to: angle(4),
-        part,
-        channel,
-        index,
-      };
-    default:
-      return { shape: 'text', x: n(0), y: n(1), text: raw.text, part, channel, index };
+/** A mark whose numbers are still to be filled in. */
+function blank(
+  shape: number,
+  points: number,
+  text: string,
+  of: { part: number; channel: number; index: number },
+): Mark {
+  if (shape === 0)
+    return { shape: 'line', points: Array.from({ length: points }, (): [number, number] => [0, 0]), ...of };
+  if (shape === 1) return { shape: 'circle', x: 0, y: 0, radius: 0, ...of };
+  if (shape === 2) return { shape: 'arc', x: 0, y: 0, radius: 0, from: 0, to: 0, ...of };
+  return { shape: 'text', x: 0, y: 0, text, ...of };
+}
+
+function reshape(mark: Mark, numbers: readonly number[]): void {
+  const n = (i: number): number => (numbers[i] ?? 0) * LENGTH;
+  if (mark.shape === 'line') {
+    mark.points.forEach((point, k) => {
+      point[0] = n(2 * k);
+      point[1] = n(2 * k + 1);
+    });
+    return;
   }
+  mark.x = n(0);
+  mark.y = n(1);
+  if (mark.shape === 'text') return;
+  mark.radius = n(2);
+  if (mark.shape === 'circle') return;
+  mark.from = (numbers[3] ?? 0) * ANGLE;
+  mark.to = (numbers[4] ?? 0) * ANGLE;
 }
 
 function readGrid(r: Reader, head: Head): GridFrame {

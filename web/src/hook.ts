@@ -1,9 +1,31 @@
 /** `window.__sim`: a read-only look at what the page shows, for tests and for the curious. */
 
 import type { App } from './app';
-import type { Camera, World } from './store';
+import type { Camera, Layers, World } from './store';
 
-export interface SimHook {
+/** What the view adds. */
+export interface ViewHook {
+  layers(): Layers;
+  follow(): string | null;
+  /** How often the page has drawn. */
+  draws(): number;
+  /** How much the run has left behind: places of trails, arcs, contacts that still flash. */
+  traces(): { places: number; arcs: number; contacts: number };
+  toWorld(clientX: number, clientY: number): { x: number; y: number };
+  objectAt(clientX: number, clientY: number): string | null;
+  /** Every mark that is shown, with a place on it, in CSS pixels of the window. */
+  marks(): {
+    robot: string;
+    part: string;
+    channel: string;
+    index: number;
+    shape: string;
+    x: number;
+    y: number;
+  }[];
+}
+
+export interface SimHook extends ViewHook {
   world(): World | null;
   camera(): Camera;
   tick(): number | null;
@@ -26,9 +48,10 @@ declare global {
 /** Where a point of the world is within the canvas; the view sets it. */
 export type Projection = (x: number, y: number) => { x: number; y: number };
 
-export function installHook(app: App, project: Projection): void {
+export function installHook(app: App, project: Projection, view: ViewHook): void {
   const { store } = app;
   window.__sim = {
+    ...view,
     world: () => store.world,
     camera: () => ({ ...store.camera }),
     tick: () => store.frame?.stop ?? null,

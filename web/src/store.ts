@@ -121,6 +121,9 @@ export class Store {
   snap = true;
   /** Grid step, m. */
   step = 0.1;
+  /** Objects that cannot be picked on the canvas, and objects that are not drawn. */
+  locked: ReadonlySet<string> = new Set();
+  hidden: ReadonlySet<string> = new Set();
   probes: Probe[] = [];
   settings: Settings = readSettings();
 

@@ -7,12 +7,15 @@ use std::process::{Command, ExitCode};
 
 mod tests;
 mod tools;
+mod web;
 
 const USAGE: &str = "\
-cargo xtask demo        run a world and draw a picture of it
+cargo xtask demo        build the page and the command, and open a running world in the browser
 cargo xtask test        everything that is checked: format, lints, docs, tests, worlds
 cargo xtask bless       accept the present hashes of all worlds as golden (needs a Numerics line in CHANGELOG.md)
 cargo xtask manual      write docs/reference.md and docs/scenario.schema.json from the sheets
+cargo xtask web         build the browser page (web/dist), which the next build of the command takes in
+cargo xtask pictures    take the pictures of the page that the guide shows
 cargo xtask bench       print the benchmark tables of docs/benchmarks.md
 cargo xtask fuzz [S]    fuzz every parser for S seconds each (default 60; needs a nightly toolchain and cargo-fuzz)";
 
@@ -23,6 +26,10 @@ fn main() -> ExitCode {
         Some("test" | "ci") => tests::all(),
         Some("bless") => bless(),
         Some("manual") => manual(),
+        Some("web") => web::build(),
+        Some("pictures") => {
+            web::build().and_then(|()| cargo(&["build", "-p", "swarmyard"])).and_then(|()| web::pictures())
+        }
         Some("bench") => bench(),
         Some("fuzz") => fuzz(args.get(1).map_or("60", String::as_str)),
         _ => Err(USAGE.to_owned()),
@@ -64,32 +71,27 @@ fn swarmyard(args: &[&str]) -> Result<(), String> {
     cargo(&all)
 }
 
+/// Opens Figure 7-2 of the Virtual Robots paper, running, in the browser; ends with the console's exit
+/// or Ctrl-C.
 fn demo() -> Result<(), String> {
+    // The robot's program is C, as on the real robot; without a compiler another world is shown.
+    tools::compiler().unwrap_or_else(|why| println!("no C compiler: {why}"));
+    match web::build() {
+        Ok(()) => swarmyard(&["demo"]),
+        Err(why) => {
+            println!("no page in the browser, which needs Node: {why}\n");
+            pictures_only()
+        }
+    }
+}
+
+/// What the demo shows where no page can be built.
+fn pictures_only() -> Result<(), String> {
     let out = root().join("out");
     std::fs::create_dir_all(&out).map_err(|e| format!("cannot make `{}`: {e}", out.display()))?;
     let (recording, picture) = ("out/forty-wander.mcap", "out/forty-wander.svg");
     swarmyard(&["run", "worlds/forty-wander.toml", "--record", recording, "--picture", picture])?;
-    // A controller in C, as on the real robot: Figure 7-2 of the Virtual Robots paper.
-    let figure = "out/fig-7-2.svg";
-    let drawn = tools::compiler().and_then(|()| {
-        println!();
-        let args = ["run", "worlds/fig-7-2.toml", "--record", "out/fig-7-2.mcap", "--picture", figure];
-        swarmyard(&args)
-    });
-    let second = match drawn {
-        Ok(()) => format!(
-            "{figure}: a robot with a C program finds a track, follows it, and goes round what stands on it"
-        ),
-        Err(why) => format!("no second picture, which needs a C compiler: {why}"),
-    };
-    println!(
-        "\nThe pictures are in {picture} and\n{second}.\nOpen them in a browser. Lines are the ways the robots went, marks are contacts.\n\
-         The recordings are beside them. Next:\n\
-         \x20 cargo run -p swarmyard -- replay {recording} --verify    run it again and compare every hash\n\
-         \x20 cargo run -p swarmyard -- run worlds/many-on-a-track.toml --picture out/many.svg    a hundred robots on one track\n\
-         \x20 examples/controllers/README.md                           programs to read, run and change\n\
-         \x20 cargo run -p swarmyard -- init my-world                  a folder of your own to start from"
-    );
+    println!("\nA picture of the run is in {picture}: open it in a browser.");
     Ok(())
 }
 

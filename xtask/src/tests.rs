@@ -1,21 +1,21 @@
 //! `cargo xtask test`: every check, with a count at the end.
 
-use crate::{cargo, root, run, tools};
+use crate::{cargo, root, run, tools, web};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Counts over all test programs.
 #[derive(Default)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    ignored: u64,
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) ignored: u64,
 }
 
 /// Runs every check; all of them, even when one fails.
 pub(crate) fn all() -> Result<(), String> {
-    let python = python_with_mcap();
+    let python = python_with_packages();
     let mut counts = Counts::default();
     let mut failures = Vec::new();
     let mut check = |name: &str, done: Result<(), String>| match done {
@@ -26,10 +26,14 @@ pub(crate) fn all() -> Result<(), String> {
         }
     };
     check("tools", timed("tools", tools::install));
+    check("page", timed("page", || web::check().and_then(|()| web::build())));
     check("format", timed("format", || cargo(&["fmt", "--all", "--check"])));
     let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     check("lints", timed("lints", || cargo(&lint)));
     check("tests", timed("tests", || cargo_test(&["test", "--workspace"], python.as_deref(), &mut counts)));
+    let mut page = Counts::default();
+    check("page, units", timed("page, units", || web::unit_tests(&mut page)));
+    check("page, in the browser", timed("page, in the browser", || web::browser_tests(&mut page)));
     let docs = ["doc", "--quiet", "--workspace", "--no-deps"];
     check("docs", timed("docs", || run("cargo", &docs, &[("RUSTDOCFLAGS", "-D warnings")])));
     let worlds: Vec<String> = worlds();
@@ -38,8 +42,12 @@ pub(crate) fn all() -> Result<(), String> {
     check("worlds", timed("worlds", || cargo(&args)));
     check("same bits in release", timed("same bits in release", same_bits_in_release));
     let Counts { passed, failed, ignored } = counts;
+    println!("\nof the page: {} passed, {} failed, {} ignored", page.passed, page.failed, page.ignored);
     println!(
-        "\ntests: {passed} passed, {failed} failed, {ignored} ignored; worlds checked: {}",
+        "tests: {} passed, {} failed, {} ignored; worlds checked: {}",
+        passed + page.passed,
+        failed + page.failed,
+        ignored + page.ignored,
         worlds.len()
     );
     if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
@@ -64,13 +72,9 @@ fn cargo_test(args: &[&str], python: Option<&str>, counts: &mut Counts) -> Resul
     let output = child.stdout.take().ok_or("cargo has no output")?;
     for line in BufReader::new(output).lines().map_while(Result::ok) {
         if let Some(result) = line.strip_prefix("test result: ") {
-            let number = |word: &str| {
-                let before = result.split(word).next().unwrap_or("");
-                before.split_whitespace().last().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0)
-            };
-            counts.passed += number(" passed");
-            counts.failed += number(" failed");
-            counts.ignored += number(" ignored");
+            counts.passed += web::number_before(result, "passed");
+            counts.failed += web::number_before(result, "failed");
+            counts.ignored += web::number_before(result, "ignored");
         }
         println!("{line}");
     }
@@ -113,13 +117,14 @@ fn same_bits_in_release() -> Result<(), String> {
 }
 
 /// A Python with the public `mcap` packages, so that recordings are read by something nobody here
-/// wrote. `None` when it cannot be had; the test that needs it says so.
-fn python_with_mcap() -> Option<String> {
+/// wrote, and with `websockets`, so that somebody else's display is one. `None` when it cannot be had; the
+/// tests that need it say so.
+fn python_with_packages() -> Option<String> {
     let venv = root().join("target/python");
     let python = venv.join("bin/python");
     let path = python.display().to_string();
     let works = |path: &str| {
-        let args = ["-c", "import mcap, mcap_ros2"];
+        let args = ["-c", "import mcap, mcap_ros2, websockets.sync.client"];
         Command::new(path).args(args).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
     };
     if !works(&path) {
@@ -130,10 +135,11 @@ fn python_with_mcap() -> Option<String> {
                 run("python3", &["-m", "venv", &folder], &[])
             })
             .and_then(|()| {
-                run(&path, &["-m", "pip", "install", "--quiet", "mcap", "mcap-ros2-support"], &[])
+                let packages = ["mcap", "mcap-ros2-support", "websockets"];
+                run(&path, &[&["-m", "pip", "install", "--quiet"][..], &packages].concat(), &[])
             });
         if let Err(why) = installed {
-            println!("note: no Python with `mcap`: {why}");
+            println!("note: no Python with `mcap` and `websockets`: {why}");
         }
     }
     works(&path).then_some(path)

@@ -4,12 +4,13 @@ use crate::run;
 use std::process::{Command, Stdio};
 
 /// A program, and the package it is in.
-const TOOLS: [(&str, &str); 5] = [
+const TOOLS: [(&str, &str); 6] = [
     ("clang", "clang"),
     ("ld.lld", "lld"),
     ("wasm-ld", "lld"),
     ("qemu-system-arm", "qemu-system-arm"),
     ("swipl", "swi-prolog-nox"),
+    ("chromium", "chromium"),
 ];
 
 /// Installs what is missing; nothing when all is there.
@@ -20,6 +21,11 @@ pub(crate) fn install() -> Result<(), String> {
 /// The same for what it takes to compile controllers.
 pub(crate) fn compiler() -> Result<(), String> {
     install_of(&TOOLS[..3])
+}
+
+/// The same for what builds the browser page.
+pub(crate) fn node() -> Result<(), String> {
+    install_of(&[("node", "nodejs"), ("npm", "npm")])
 }
 
 fn install_of(tools: &[(&str, &'static str)]) -> Result<(), String> {

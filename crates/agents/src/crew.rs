@@ -13,7 +13,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_base::Uid;
-use swarmyard_engine::{BusAccess, ControllerKind, Heard, InputKind, Journal, Minds, Model, State, is_due};
+use swarmyard_engine::{
+    BusAccess, ControllerKind, Heard, Input, InputKind, Journal, Kinship, Minds, Model, State, is_due,
+};
 use swarmyard_part_api::{Cause, Failure, RegisterFile, Thought};
 
 /// How long one look waits, so that whoever drives the run can do something else in between.
@@ -72,6 +74,8 @@ pub struct Stand<'a> {
     pub minds: &'a Minds,
     /// What came from outside so far.
     pub journal: &'a Journal,
+    /// What came at this stop, as the step sees it.
+    pub inputs: &'a [Input],
     /// Length of the quantum in microseconds.
     pub tick_us: u32,
 }
@@ -128,6 +132,29 @@ impl Crew {
     /// Ends all programs at once: they will be started and run through their past again.
     pub fn forget(&mut self) {
         self.members.clear();
+    }
+
+    /// Ends the programs of one robot at once; they will be started and run through their past again.
+    /// Tells whether there were any.
+    pub fn dismiss(&mut self, slot: usize) -> bool {
+        let before = self.members.len();
+        self.members.retain(|(s, _), _| *s != slot);
+        self.members.len() < before
+    }
+
+    /// Goes over into another world: programs that go on there stay as they are, the others are ended.
+    ///
+    /// One that is at work at this very stop was shown the old world: it is started again, and run
+    /// through its past, so that it sees the new one.
+    pub fn move_over(&mut self, kinship: &Kinship) {
+        for ((slot, c), member) in std::mem::take(&mut self.members) {
+            let place = kinship.new_slot(slot).zip(kinship.new_controller(slot, c));
+            if let Some(place) = place.filter(|_| member.asked.is_none()) {
+                self.members.insert(place, member);
+            }
+        }
+        // Types have other numbers now; what already runs does not need its file.
+        self.files.clear();
     }
 
     /// Sees to it that a program works on this quantum; or answers what came instead.
@@ -246,7 +273,7 @@ impl Crew {
         let robot = stand.model.uids[slot];
         let past = stand.past((slot, c));
         for (k, heard) in past.iter().enumerate() {
-            let told = told(stand.journal, robot, c, heard.stop);
+            let told = told(stand.journal, robot, heard);
             if k + 1 == past.len() && told.is_some_and(|thought| thought.1.failure.is_some()) {
                 // It was silent then, and had not answered yet.
                 child.post(heard.stop, &heard.image).map_err(|e| e.to_string())?;
@@ -272,7 +299,7 @@ impl Crew {
 
 impl<'a> Stand<'a> {
     /// What a program was shown since it started.
-    fn past(&self, (slot, c): (usize, usize)) -> &'a [Heard] {
+    fn past(&self, (slot, c): (usize, usize)) -> &'a [Arc<Heard>] {
         let t = self.model.type_of[slot] as usize;
         self.minds.past(t, c, slot - self.model.types[t].slots.start)
     }
@@ -296,7 +323,7 @@ fn start_when_free(launch: &Launch) -> Result<Child, StartError> {
 
 /// The programs of which the journal says already what they decided at this stop: (robot, controller).
 fn told_now(stand: &Stand<'_>) -> BTreeSet<(Uid, usize)> {
-    let inputs = stand.journal.at(stand.state.stops).iter();
+    let inputs = stand.inputs.iter();
     let thought = |kind: &InputKind| match kind {
         InputKind::Thought { robot, controller, .. } => Some((*robot, *controller as usize)),
         _ => None,
@@ -360,11 +387,11 @@ fn tell_too_wide(reply: &mut Reply, told: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// What a program decided at a stop.
-fn told(journal: &Journal, robot: Uid, controller: usize, stop: u64) -> Option<(&[BusAccess], &Thought)> {
-    journal.at(stop).iter().find_map(|input| match &input.kind {
+/// What a program decided on what it was shown.
+fn told<'a>(journal: &'a Journal, robot: Uid, heard: &Heard) -> Option<(&'a [BusAccess], &'a Thought)> {
+    journal.at(heard.stop).iter().find_map(|input| match &input.kind {
         InputKind::Thought { robot: r, controller: c, accesses, thought, .. }
-            if *r == robot && *c as usize == controller =>
+            if (*r, *c) == (robot, heard.controller) =>
         {
             Some((&accesses[..], thought))
         }

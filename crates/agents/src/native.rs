@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use swarmyard_base::Diagnostic;
+use swarmyard_base::hash::{bytes_hash, mix64};
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Built, Class, Kind, Outside, Param, ParamType, RegisterMap, Rules, Sheet, ThinkTime, TypeLayout,
@@ -43,6 +44,8 @@ pub(crate) fn sheet() -> Sheet {
 /// A native program as a scenario has it.
 pub(crate) struct NativeModel {
     rules: Rules,
+    /// Hash of what is started and how, as the scenario has it.
+    code: u64,
     /// How long it may be silent; `None` for ever.
     pub(crate) patience: Option<Duration>,
     /// What to start; an error where there are no files, as in a replay.
@@ -60,6 +63,10 @@ impl Outside for NativeModel {
     fn rules(&self) -> Rules {
         self.rules
     }
+
+    fn code(&self) -> u64 {
+        self.code
+    }
 }
 
 fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
@@ -69,9 +76,10 @@ fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Bui
         rules.think = ThinkTime::Measured;
     }
     let patience = Some(p.num_or_none("patience").unwrap_or(1.0)).filter(|s| *s > 0.0);
+    let identity = identity(p, code, layout);
     let model = |start| {
         let patience = patience.map(Duration::from_secs_f64);
-        Ok(Built::Outside(Box::new(NativeModel { rules, patience, start })))
+        Ok(Built::Outside(Box::new(NativeModel { rules, code: identity, patience, start })))
     };
     let (Code::File(name), Some(folder)) = (code, workshop.folder()) else {
         // A text is made anywhere; a file not where there are none: then the journal must do.
@@ -96,6 +104,18 @@ fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Bui
     let program = std::path::absolute(&path).unwrap_or(path);
     let cwd = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     model(Ok(Start { made: None, launch: launch(p, layout.registers, program, cwd, Transport::Lines) }))
+}
+
+/// Hash of what is started and how, without what may not be here: the bytes of files.
+fn identity(p: &Params, code: Code<'_>, layout: &TypeLayout<'_>) -> u64 {
+    let (kind, code) = match code {
+        Code::File(name) => ("file", name),
+        Code::Text(text) => ("text", text),
+    };
+    let header = c_header(layout.name, layout.registers);
+    let arguments = p.texts_or_none("arguments").unwrap_or(&[]).iter().map(String::as_str);
+    let words = [kind, code, &header, p.text_or_none("transport").unwrap_or("")].into_iter().chain(arguments);
+    words.fold(0, |sum, word| mix64(sum ^ bytes_hash(word.as_bytes())))
 }
 
 #[cfg(unix)]

@@ -127,6 +127,10 @@ impl Program for WasmProgram {
         self.code
     }
 
+    fn allowance(&self) -> (u64, u64) {
+        (self.budget.fuel, self.budget.memory as u64)
+    }
+
     fn bytes(&self) -> (&str, &[u8]) {
         (&self.origin.name, &self.bytes)
     }

@@ -17,9 +17,13 @@ const MAY: &[(&str, &[&str])] = &[
     ("agents", &["base", "scene", "part-api", "engine"]),
     ("record", &["base", "scene", "part-api", "motion", "engine"]),
     ("sim", &["base", "scene", "part-api", "engine", "parts", "formats", "agents"]),
+    ("serve", &["base", "scene", "part-api", "engine", "formats", "agents", "record", "sim"]),
     (
         "swarmyard",
-        &["base", "scene", "part-api", "motion", "engine", "parts", "formats", "agents", "record", "sim"],
+        &[
+            "base", "scene", "part-api", "motion", "engine", "parts", "formats", "agents", "record", "sim",
+            "serve",
+        ],
     ),
     (
         "conformance",
@@ -34,6 +38,7 @@ const MAY: &[(&str, &[&str])] = &[
             "agents",
             "record",
             "sim",
+            "serve",
             "swarmyard",
         ],
     ),

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 use swarmyard::agents::Workshop;
 use swarmyard::bench::World as Bench;
-use swarmyard::{Options, Sim, registry_with};
+use swarmyard::{Options, Scenario, Sim, registry_with};
 use swarmyard_base::Ratio;
 use swarmyard_conformance::generate::{Generated, Wish, command, generate};
 use swarmyard_conformance::{Dice, read, root, shuffled, worlds};
@@ -224,6 +224,23 @@ fn going_on_in_a_fresh_run_from_a_snapshot_changes_no_bit() {
             });
             assert_eq!(one, hopping, "`{}` restored every {every} quanta", subject.name);
         }
+    }
+}
+
+#[test]
+fn changing_to_the_same_world_in_another_order_changes_no_bit() {
+    let registry = registry_with(workshop());
+    for subject in subjects() {
+        let one = subject.plain(&Options::default());
+        let texts = [1, 2].map(|seed| shuffled(&subject.world.text, &["robot", "obstacle", "wall"], seed));
+        let changing = subject.hashes(subject.load(&texts[0], &Options::default()), |quantum, mut sim| {
+            let (name, text) = (&*subject.name, &*texts[quantum % 2]);
+            let scenario = Scenario { name, text, overrides: &[], loader: &Folder, registry: &registry };
+            let report = sim.change(&scenario).unwrap_or_else(|e| panic!("`{name}` at {quantum}: {e}"));
+            assert_eq!(report.kept.count, sim.model().len(), "`{name}`: {report:?}");
+            sim
+        });
+        assert_eq!(one, changing, "`{}` changed at every quantum", subject.name);
     }
 }
 

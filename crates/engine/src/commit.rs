@@ -108,7 +108,7 @@ fn admit_inputs(state: &mut State, inputs: &Admitted) {
 /// decided what, never of who thought first.
 fn schedule(state: &mut State, scratch: &mut Scratch) {
     for (time, robot, controller, part, first, value) in scratch.later.drain(..) {
-        let sequence = u64::from(controller) << 48 | u64::from(part) << 24 | u64::from(first);
+        let sequence = EventKey::sequence_of(u64::from(controller), part, first);
         let key = EventKey { time, offset: 0, phase: 0, low: robot, high: robot, sequence };
         state.queue.push(key, Event::Command { part, first, values: vec![value] });
     }

@@ -1,5 +1,6 @@
 //! Scene → Model + State: every name resolved once, every class built, every start checked.
 
+use crate::clash::{Clash, clashes};
 use crate::model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,
@@ -10,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
-use swarmyard_motion::{Material, Workspace};
+use swarmyard_motion::Material;
 use swarmyard_part_api::{
-    Beacon, BodyGrid, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel,
-    RegisterMap, Registry, Track, TrackIndex, TypeLayout, registers,
+    Beacon, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel, RegisterMap,
+    Registry, Track, TrackIndex, TypeLayout, registers,
 };
 use swarmyard_scene::{Node, Params, Scene, Value, expr};
 
@@ -55,6 +56,7 @@ pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnosti
         c.problems.sort();
         return Err(c.problems);
     }
+    model.world = model.world_hash();
     let mut state = State::new(&model, poses);
     c.first_motion(&model, &mut state);
     Ok(Compiled { model, state })
@@ -469,6 +471,7 @@ impl Compiler<'_> {
                 topics: record.texts_or_none("topics").unwrap_or(&[]).to_vec(),
             },
             sources: self.scene.sources.clone(),
+            world: 0,
         }
     }
 
@@ -528,6 +531,7 @@ impl Compiler<'_> {
             asserts.push(Assertion {
                 name: p.text_or_none("name").unwrap_or(&node.name).to_owned(),
                 text: p.text_or_none("that").unwrap_or("").to_owned(),
+                when_text: p.text_or_none("when").map(str::to_owned),
                 holds: match p.text_or_none("holds") {
                     Some("sometime") => Holds::Sometime,
                     Some("at-end") => Holds::AtEnd,
@@ -542,91 +546,27 @@ impl Compiler<'_> {
 
     /// Nothing may overlap, or be outside of the bounds, at the start.
     fn check_start(&mut self, model: &Model, poses: &[Pose2]) {
-        let mut grid = BodyGrid::default();
-        grid.rebuild(poses, |slot| model.outline(slot).reach());
-        let mut work = Workspace::default();
-        let mut found: Vec<Diagnostic> = Vec::new();
-        for (slot, pose) in poses.iter().enumerate() {
-            if found.len() >= 20 {
-                break;
-            }
-            if let Some(d) = outside(model, slot, *pose) {
-                found.push(d);
-                continue;
-            }
-            let reach = model.outline(slot).reach();
-            let far = Vec2::new(reach + grid.max_reach(), reach + grid.max_reach());
-            let mut others: Vec<Uid> = Vec::new();
-            grid.for_each_in(pose.at - far, pose.at + far, |entry| {
-                let (other, d) = (entry.slot as usize, (entry.at - pose.at).norm());
-                let tall = crate::resolve::overlap(model.heights[slot], model.heights[other]);
-                if other > slot && tall && d < reach + entry.reach {
-                    others.push(model.uids[other]);
+        for clash in clashes(model, Detail::Normal, poses, |_| true) {
+            let (Clash::Outside(slot) | Clash::Overlap(slot, _) | Clash::Inside(slot, _)) = clash;
+            let path = &*model.paths[slot];
+            let other = |uid: Uid| model.path_of(uid).unwrap_or("something fixed");
+            let (code, what, place) = match clash {
+                Clash::Outside(_) => {
+                    let p = poses[slot].at;
+                    let what = format!("`{path}` starts outside of the world, at `({}, {})`", p.x, p.y);
+                    ("outside", what, path)
                 }
-            });
-            let near = Vec2::new(reach, reach);
-            model.fixed.for_each_in(pose.at - near, pose.at + near, |_, edge| {
-                let tall = crate::resolve::overlap(model.heights[slot], edge.heights);
-                if tall && !crate::resolve::passes(model, slot, edge) {
-                    others.push(edge.owner);
+                Clash::Overlap(_, uid) => {
+                    ("overlap", format!("`{path}` overlaps `{}` at the start", other(uid)), path)
                 }
-            });
-            others.sort_unstable();
-            others.dedup();
-            for other in others {
-                let gap = crate::groups::gap_now(model, Detail::Normal, poses, (slot, other), &mut work);
-                if gap.is_some_and(|gap| gap <= 0.0) {
-                    let what = model.path_of(other).unwrap_or("something fixed");
-                    let what = format!("`{}` overlaps `{what}` at the start", model.paths[slot]);
-                    found.push(Diagnostic::error("overlap", what).on(&*model.paths[slot]));
+                Clash::Inside(_, uid) => {
+                    ("overlap", format!("`{path}` starts inside of `{}`", other(uid)), other(uid))
                 }
-            }
-        }
-        for mut d in found {
-            let name = d.path.rsplit('/').next().unwrap_or("").to_owned();
-            let group = if d.path.starts_with("/robots") { "/robots" } else { "/obstacles" };
-            d.span = self.scene.group(group).iter().find(|n| n.name == name).and_then(|n| n.span);
-            self.problems.push(d);
-        }
-        self.check_inside(model, poses, &grid);
-    }
-
-    /// No body may start inside a fixed polygon.
-    fn check_inside(&mut self, model: &Model, poses: &[Pose2], grid: &BodyGrid) {
-        for node in self.scene.group("/obstacles").iter().filter(|n| is_fixed_polygon(n)) {
-            let corners: Vec<Vec2> = polygon_of(&node.params).iter().map(|c| node.pose.point(*c)).collect();
-            let min = corners.iter().fold(corners[0], |m, c| Vec2::new(m.x.min(c.x), m.y.min(c.y)));
-            let max = corners.iter().fold(corners[0], |m, c| Vec2::new(m.x.max(c.x), m.y.max(c.y)));
-            let from = node.params.num_or_none("from").unwrap_or(0.0);
-            grid.for_each_in(min, max, |entry| {
-                let slot = entry.slot as usize;
-                if inside(&corners, poses[slot].at) && model.heights[slot].1 > from {
-                    let what = format!("`{}` starts inside of `/obstacles/{}`", model.paths[slot], node.name);
-                    self.problems
-                        .push(Diagnostic::error("overlap", what).at(node.span).on(&*model.paths[slot]));
-                }
-            });
+            };
+            let span = self.scene.find(place).and_then(|node| node.span);
+            self.problems.push(Diagnostic::error(code, what).at(span).on(path));
         }
     }
-}
-
-fn outside(model: &Model, slot: usize, pose: Pose2) -> Option<Diagnostic> {
-    let (min, max) = model.bounds?;
-    let p = pose.at;
-    if p.x >= min.x && p.x <= max.x && p.y >= min.y && p.y <= max.y {
-        return None;
-    }
-    let what = format!("`{}` starts outside of the world, at `({}, {})`", model.paths[slot], p.x, p.y);
-    Some(Diagnostic::error("outside", what).on(&*model.paths[slot]))
-}
-
-fn inside(corners: &[Vec2], p: Vec2) -> bool {
-    let n = corners.len();
-    (0..n).fold(false, |inside, k| {
-        let (a, b) = (corners[k], corners[(k + 1) % n]);
-        let crosses = (a.y > p.y) != (b.y > p.y) && p.x < a.x + (p.y - a.y) / (b.y - a.y) * (b.x - a.x);
-        inside != crosses
-    })
 }
 
 fn moves(node: &Node) -> bool {

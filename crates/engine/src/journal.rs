@@ -52,6 +52,9 @@ pub enum InputKind {
         /// Hash of the code.
         code: u64,
     },
+    /// The world becomes another one, which is known by this hash. Whoever drives the run makes the
+    /// change before the step; the step itself has nothing to do.
+    World(u64),
 }
 
 /// One access to a register.
@@ -118,6 +121,33 @@ impl Journal {
     #[must_use]
     pub fn all(&self) -> &[Input] {
         &self.inputs
+    }
+
+    /// Adds what a journal that began as this one has more: the run it was copied from went on.
+    pub fn catch_up(&mut self, longer: &Journal) {
+        let more = longer.inputs.get(self.inputs.len()..).unwrap_or_default();
+        self.inputs.extend_from_slice(more);
+    }
+
+    /// Makes the changes of the world in this journal those that a state has gone through, each at its
+    /// stop. They are the same already, up to some at the end, unless the state is of another branch.
+    pub fn set_worlds(&mut self, worlds: &[(u64, u64)]) {
+        let is_world = |i: &Input| matches!(i.kind, InputKind::World(_));
+        let mut known = Vec::new();
+        for input in &self.inputs {
+            if let InputKind::World(world) = input.kind {
+                known.push((input.stop, world));
+            }
+        }
+        let last = self.inputs.last().map_or(0, |i| i.stop);
+        if !(worlds.starts_with(&known) && worlds[known.len()..].iter().all(|w| w.0 >= last)) {
+            self.inputs.retain(|i| !is_world(i));
+            known.clear();
+        }
+        let rest = worlds[known.len()..].iter();
+        self.inputs.extend(rest.map(|&(stop, world)| Input { stop, kind: InputKind::World(world) }));
+        // Of one stop a change stands first: what came with it is for the world after it.
+        self.inputs.sort_by_key(|i| (i.stop, known.is_empty() && !is_world(i)));
     }
 
     /// Drops every input from `stop` on: the run was rewound and takes another branch.

@@ -7,11 +7,15 @@
 
 mod act;
 mod carry;
+mod clash;
 mod commit;
 mod compile;
+mod graft;
 mod groups;
 mod hash;
 mod journal;
+mod kept;
+mod kinship;
 mod minds;
 mod model;
 mod parallel;
@@ -27,10 +31,13 @@ mod unit;
 mod wrap;
 
 pub use compile::{Compiled, compile};
+pub use graft::{Graft, List, Report, Standing, Start, graft};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
-pub use minds::{Heard, Minds, is_due};
+pub use minds::{Heard, Minds, has_failed, is_due};
+pub use kept::Kept;
+pub use kinship::{Kinship, renumbered};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,
@@ -38,7 +45,7 @@ pub use model::{
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
 pub use referee::{Assertion, Holds};
-pub use snapshot::{SnapshotError, build_id, restore, snapshot};
+pub use snapshot::{SnapshotError, build_id, restore, snapshot, snapshot_world};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, step};
 pub use swarmyard_part_api::{Beacon, Track};

@@ -7,6 +7,7 @@
 //! The running copies stand beside the state, not in it: they are live sandboxes. Their memories are
 //! taken as bytes for snapshots and the full hash.
 
+use crate::kinship::Kinship;
 use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::sense::chunks_mut;
@@ -79,7 +80,7 @@ struct Memo {
     /// What it said last.
     lines: Vec<String>,
     /// What a program outside was shown so far: with it, it is run again after a restore.
-    past: Vec<Heard>,
+    past: Vec<Arc<Heard>>,
 }
 
 /// What a program outside was shown in one quantum.
@@ -87,6 +88,8 @@ struct Memo {
 pub struct Heard {
     /// The stop.
     pub stop: u64,
+    /// Its number among the controllers then: a change of the world may give it another.
+    pub controller: u32,
     /// Its latched registers.
     pub image: Vec<u8>,
     /// What ports answered, in order.
@@ -94,7 +97,7 @@ pub struct Heard {
 }
 
 /// The memories of a staff as bytes.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct StaffImage {
     /// Hash of the code that runs.
     code: u64,
@@ -106,23 +109,71 @@ impl Minds {
     /// A fresh copy of every program for every robot.
     #[must_use]
     pub fn new(model: &Model) -> Minds {
-        let staff = |ty: &TypeModel, kind: &ControllerKind| {
-            let program = match kind {
+        let staffs = Minds::staffs(model, |_, _, program| (program.map(Program::start), Memo::default()));
+        Minds { staffs, library: BTreeMap::new() }
+    }
+
+    /// A staff for every controller; `found` answers the mind and the memo of one: (slot, controller).
+    fn staffs(
+        model: &Model,
+        mut found: impl FnMut(usize, usize, Option<&dyn Program>) -> (Option<Box<dyn Mind>>, Memo),
+    ) -> Vec<Vec<Staff>> {
+        let mut staff = |ty: &TypeModel, c: usize| {
+            let program = match &ty.controllers[c].model {
                 ControllerKind::Columns(_) => return Staff { program: None, members: Vec::new() },
                 ControllerKind::Program(program) => Some(Arc::clone(program)),
                 ControllerKind::Outside(_) => None,
             };
-            let member = |_| Member {
-                mind: program.as_ref().map(|p| p.start()),
-                registers: RegisterFile::new(Arc::clone(&ty.registers)),
-                memo: Memo::default(),
-            };
-            let members = (0..ty.slots.len()).map(member).collect();
-            Staff { program, members }
+            let members = ty.slots.clone().map(|slot| {
+                let (mind, memo) = found(slot, c, program.as_deref());
+                Member { mind, registers: RegisterFile::new(Arc::clone(&ty.registers)), memo }
+            });
+            Staff { members: members.collect(), program }
         };
-        let staffs =
-            model.types.iter().map(|ty| ty.controllers.iter().map(|c| staff(ty, &c.model)).collect());
-        Minds { staffs: staffs.collect(), library: BTreeMap::new() }
+        let types = model.types.iter();
+        types.map(|ty| (0..ty.controllers.len()).map(|c| staff(ty, c)).collect()).collect()
+    }
+
+    /// Goes over into another world: programs that go on keep running there, the others start.
+    ///
+    /// One that may now use more or less than before is brought to a fresh copy by its memory; where
+    /// that does not fit any more, it starts anew.
+    pub fn move_over(&mut self, old: &Model, new: &Model, kinship: &Kinship) {
+        let was_of = |slot: usize, c: usize| {
+            let (was, kin) = (kinship.old_slot(slot)?, kinship.of(slot)?);
+            let t = old.type_of[was] as usize;
+            Some((t, kin.controllers[c]?, was - old.types[t].slots.start, kin.keeps_part_numbers()))
+        };
+        let before = &mut self.staffs;
+        let staffs = Minds::staffs(new, |slot, c, program| {
+            let fresh = || program.map(Program::start);
+            let Some((t, d, row, same_parts)) = was_of(slot, c) else { return (fresh(), Memo::default()) };
+            let staff = &mut before[t][d];
+            let allowance = staff.program.as_ref().map(|p| p.allowance());
+            let Some(member) = staff.members.get_mut(row) else { return (fresh(), Memo::default()) };
+            let mut memo = std::mem::take(&mut member.memo);
+            if !same_parts {
+                memo.quarrels.clear();
+            }
+            let mind = member.mind.take();
+            if allowance == program.map(Program::allowance) {
+                return (mind, memo);
+            }
+            let mut anew = fresh();
+            if let (Some(anew), Some(mind)) = (&mut anew, mind)
+                && anew.restore(&mind.image()).is_err()
+            {
+                return (fresh(), Memo::default());
+            }
+            (anew, memo)
+        });
+        self.staffs = staffs;
+    }
+
+    /// Hash of the code that a controller runs, when it is a program inside.
+    pub(crate) fn code(&self, ty: usize, controller: usize) -> Option<u64> {
+        let staff = self.staffs.get(ty).and_then(|t| t.get(controller))?;
+        staff.program.as_ref().map(|p| p.code())
     }
 
     /// Puts a program on the shelf, so that the journal may switch to it.
@@ -147,7 +198,7 @@ impl Minds {
 
     /// What a program outside was shown since it started: stops, registers, answers of ports.
     #[must_use]
-    pub fn past(&self, ty: usize, controller: usize, row: usize) -> &[Heard] {
+    pub fn past(&self, ty: usize, controller: usize, row: usize) -> &[Arc<Heard>] {
         let staff = self.staffs.get(ty).and_then(|t| t.get(controller));
         staff.and_then(|staff| staff.members.get(row)).map_or(&[], |m| &m.memo.past)
     }
@@ -193,8 +244,8 @@ impl Minds {
         self.staffs.iter().map(|staffs| staffs.iter().map(image).collect()).collect()
     }
 
-    /// New minds with these memories; these stay as they are.
-    pub(crate) fn with_images(&self, model: &Model, images: Vec<Vec<StaffImage>>) -> Result<Minds, String> {
+    /// New minds with these memories; these stay as they are. They may belong to another model.
+    pub(crate) fn with_images(&self, model: &Model, images: &[Vec<StaffImage>]) -> Result<Minds, String> {
         let mut minds = Minds::new(model);
         minds.library.clone_from(&self.library);
         let wrong = || "the snapshot has other controllers".to_owned();
@@ -210,15 +261,17 @@ impl Minds {
                     return Err(wrong());
                 }
                 if staff.program.as_ref().is_some_and(|p| p.code() != image.code) {
-                    let running = self.staffs[t][c].program.as_ref().filter(|p| p.code() == image.code);
+                    // They may be those of another world, where something else has these numbers.
+                    let running = self.staffs.get(t).and_then(|t| t.get(c)).and_then(|s| s.program.as_ref());
+                    let running = running.filter(|p| p.code() == image.code);
                     let found = running.or_else(|| self.library.get(&image.code));
                     staff.switch(Arc::clone(found.ok_or("the snapshot's code is not known here")?));
                 }
-                for (member, (bytes, memo)) in staff.members.iter_mut().zip(image.members) {
+                for (member, (bytes, memo)) in staff.members.iter_mut().zip(&image.members) {
                     if let Some(mind) = &mut member.mind {
-                        mind.restore(&bytes)?;
+                        mind.restore(bytes)?;
                     }
-                    member.memo = memo;
+                    member.memo.clone_from(memo);
                 }
             }
         }
@@ -232,6 +285,26 @@ impl Minds {
         if let (Some(program), Some(staff)) = (program, staff) {
             staff.switch(program);
         }
+    }
+}
+
+impl StaffImage {
+    /// Programs in the sandbox, whose memories were looked through.
+    pub(crate) fn sandboxes(&self) -> usize {
+        self.members.iter().filter(|(memory, _)| !memory.is_empty()).count()
+    }
+
+    /// Bytes of memory it takes. What programs outside were shown is shared with the run it was taken of.
+    pub(crate) fn bytes(&self) -> usize {
+        let row = size_of::<(Vec<u8>, Memo)>();
+        self.members.iter().map(|(memory, memo)| row + memory.len() + memo.bytes()).sum()
+    }
+}
+
+impl Memo {
+    fn bytes(&self) -> usize {
+        let lines: usize = self.lines.iter().map(|line| size_of::<String>() + line.len()).sum();
+        size_of_val(&self.sites[..]) + size_of_val(&self.quarrels[..]) + size_of_val(&self.past[..]) + lines
     }
 }
 
@@ -355,7 +428,12 @@ fn ask(
                 });
                 let answers = answers.collect();
                 if told.thought.was_shown() {
-                    member.memo.past.push(Heard { stop: view.state.stops, image, answers });
+                    member.memo.past.push(Arc::new(Heard {
+                        stop: view.state.stops,
+                        controller: view.controller as u32,
+                        image,
+                        answers,
+                    }));
                 }
                 (told.thought.clone(), told.think_ns)
             }
@@ -482,6 +560,16 @@ pub fn is_due(model: &Model, state: &State, slot: usize, controller: usize) -> b
     let t = model.type_of[slot] as usize;
     let row = (slot - model.types[t].slots.start) * ROW.len();
     is_asked(&state.types[t].controllers[controller][row..row + ROW.len()], state.now)
+}
+
+/// Whether a program of the robot in `slot` has failed and has not gone on since.
+#[must_use]
+pub fn has_failed(model: &Model, state: &State, slot: usize) -> bool {
+    let t = model.type_of[slot] as usize;
+    let row = (slot - model.types[t].slots.start) * ROW.len();
+    let columns = model.types[t].controllers.iter().zip(&state.types[t].controllers);
+    let programs = columns.filter(|(c, _)| !matches!(c.model, ControllerKind::Columns(_)));
+    programs.into_iter().any(|(_, column)| column[row + STATUS] != RUNS)
 }
 
 /// Whether a program with this row is asked now: it runs, and has done thinking.

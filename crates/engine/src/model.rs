@@ -3,6 +3,7 @@
 use crate::referee::Assertion;
 use std::ops::Range;
 use std::sync::Arc;
+use swarmyard_base::hash::{bytes_hash, mix64};
 use swarmyard_base::{Ratio, Sources, Time, Uid, Vec2};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
@@ -175,7 +176,8 @@ pub struct RecordSettings {
     pub topics: Vec<String>,
 }
 
-/// The compiled scenario. Never changes in a run; shared by every copy of it.
+/// The compiled scenario. Never changes; shared by every copy of a run. A run whose world changes goes on
+/// with another one.
 pub struct Model {
     /// Title of the scenario.
     pub title: String,
@@ -225,6 +227,9 @@ pub struct Model {
     pub record: RecordSettings,
     /// The texts the scenario was read from.
     pub sources: Sources,
+    /// Hash of these texts (overrides are among them) and of the code that is run: the world's name in
+    /// a journal, a snapshot and a recording.
+    pub world: u64,
 }
 
 impl Model {
@@ -244,6 +249,42 @@ impl Model {
     #[must_use]
     pub fn robots(&self) -> usize {
         self.types.iter().filter(|t| t.kind == BodyKind::Robot).map(|t| t.slots.len()).sum()
+    }
+
+    /// The code of all programs and part models, each once: (name, bytes).
+    #[must_use]
+    pub fn code(&self) -> Vec<(String, Vec<u8>)> {
+        let mut all: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut add = |name: &str, bytes: &[u8]| {
+            if all.iter().all(|c| c.0 != name) {
+                all.push((name.to_owned(), bytes.to_vec()));
+            }
+        };
+        for controller in self.types.iter().flat_map(|ty| &ty.controllers) {
+            if let ControllerKind::Program(program) = &controller.model {
+                let (name, bytes) = program.bytes();
+                add(name, bytes);
+            }
+        }
+        for part in self.types.iter().flat_map(|ty| &ty.parts) {
+            let made = match &part.kind {
+                PartKind::Sensor(sensor, _) => sensor.made_of(),
+                PartKind::Actuator(actuator) => actuator.made_of(),
+            };
+            for (name, bytes) in made {
+                add(&name, &bytes);
+            }
+        }
+        all
+    }
+
+    /// What [`Model::world`] is to be.
+    pub(crate) fn world_hash(&self) -> u64 {
+        let word = |sum: u64, bytes: &[u8]| mix64(sum ^ bytes_hash(bytes));
+        let texts = self.sources.0.iter();
+        let sum =
+            texts.fold(0, |sum, source| word(word(sum, source.name.as_bytes()), source.text.as_bytes()));
+        self.code().iter().fold(sum, |sum, (name, bytes)| word(word(sum, name.as_bytes()), bytes))
     }
 
     /// Slot of the body with that uid.

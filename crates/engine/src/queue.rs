@@ -26,6 +26,14 @@ pub struct EventKey {
     pub sequence: u64,
 }
 
+impl EventKey {
+    /// The sequence number of a command that a controller gave: a function of who decided what, never
+    /// of who thought first.
+    pub(crate) fn sequence_of(controller: u64, part: u32, first: u32) -> u64 {
+        controller << 48 | u64::from(part) << 24 | u64::from(first)
+    }
+}
+
 /// What will happen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
@@ -57,6 +65,13 @@ impl EventQueue {
         self.events.remove(key)
     }
 
+    /// Bytes of memory it takes.
+    #[must_use]
+    pub(crate) fn bytes(&self) -> usize {
+        let event = |Event::Command { values, .. }: &Event| size_of_val(&values[..]);
+        self.events.values().map(|e| size_of::<(EventKey, Event)>() + event(e)).sum()
+    }
+
     /// Time of the earliest event.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
@@ -78,6 +93,14 @@ impl EventQueue {
     /// All pending events of one entity, in order.
     pub fn of(&self, uid: Uid) -> impl Iterator<Item = (&EventKey, &Event)> {
         self.events.iter().filter(move |(k, _)| k.low == uid || k.high == uid)
+    }
+
+    /// The same queue with every event renamed, or dropped.
+    pub(crate) fn renamed(
+        &self,
+        name: impl Fn(&EventKey, &Event) -> Option<(EventKey, Event)>,
+    ) -> EventQueue {
+        EventQueue { events: self.events.iter().filter_map(|(key, event)| name(key, event)).collect() }
     }
 
     /// Number of pending events.

@@ -24,6 +24,8 @@ pub struct Assertion {
     pub name: String,
     /// The condition as written.
     pub text: String,
+    /// The condition under which it is asked for, as written.
+    pub when_text: Option<String>,
     /// When it must hold.
     pub holds: Holds,
     pub(crate) when: Option<Rule>,

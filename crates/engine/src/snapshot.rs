@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
 
-const MAGIC: &[u8; 8] = b"SWYSNAP\x01";
+const MAGIC: &[u8; 8] = b"SWYSNAP\x02";
 
 /// Why a snapshot cannot be opened. The state in use is untouched in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +64,7 @@ pub fn snapshot(model: &Model, state: &State, minds: &Minds) -> Vec<u8> {
     let id = build_id();
     bytes.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
     bytes.extend_from_slice(id.as_bytes());
+    bytes.extend_from_slice(&model.world.to_le_bytes());
     bytes.extend_from_slice(&shape(model).to_le_bytes());
     let start = bytes.len();
     // Plain data into a growing buffer cannot fail.
@@ -71,6 +72,14 @@ pub fn snapshot(model: &Model, state: &State, minds: &Minds) -> Vec<u8> {
     let check = bytes_hash(&bytes[start.min(bytes.len())..]);
     bytes.extend_from_slice(&check.to_le_bytes());
     bytes
+}
+
+/// The world that a snapshot was taken in ([`Model::world`]), when the bytes are one.
+#[must_use]
+pub fn snapshot_world(bytes: &[u8]) -> Option<u64> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (&len, rest) = rest.split_first()?;
+    Some(u64::from_le_bytes(*rest.get(usize::from(len)..)?.first_chunk()?))
 }
 
 /// The state and the running programs from bytes. Those in use stay as they are.
@@ -84,6 +93,7 @@ pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Min
     if id != build_id().as_bytes() {
         return Err(SnapshotError::OtherBuild(String::from_utf8_lossy(id).into_owned()));
     }
+    let (_, rest) = rest.split_at_checked(8).ok_or(SnapshotError::NotASnapshot)?;
     let (fits, rest) = rest.split_at_checked(8).ok_or(SnapshotError::NotASnapshot)?;
     if fits != shape(model).to_le_bytes() {
         return Err(SnapshotError::OtherScenario);
@@ -98,6 +108,6 @@ pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Min
     if !state.fits(model) {
         return Err(SnapshotError::OtherScenario);
     }
-    let minds = minds.with_images(model, images).map_err(SnapshotError::Memory)?;
+    let minds = minds.with_images(model, &images).map_err(SnapshotError::Memory)?;
     Ok((state, minds))
 }

@@ -88,6 +88,9 @@ pub struct State {
     pub verdicts: Vec<Verdict>,
     /// Whether the failure of a controller has ended the run.
     pub ended: bool,
+    /// Changes of the world so far: the stop at which each was made, and the world's hash. No part of
+    /// the hash of a step: it is how the state came about, not what it is.
+    pub worlds: Vec<(u64, u64)>,
 }
 
 impl State {
@@ -130,6 +133,7 @@ impl State {
             accounts: Accounts::default(),
             verdicts: vec![Verdict::default(); model.asserts.len()],
             ended: false,
+            worlds: Vec::new(),
         }
     }
 
@@ -161,6 +165,23 @@ impl State {
             })
     }
 
+    /// Bytes of memory it takes.
+    #[must_use]
+    pub(crate) fn bytes(&self) -> usize {
+        let bodies = size_of_val(&self.pose[..])
+            + size_of_val(&self.twist[..])
+            + size_of_val(&self.moved[..])
+            + size_of_val(&self.halted[..]);
+        let parts = self.types.iter().flat_map(|ty| &ty.parts);
+        let numbers: usize = parts.map(|p| p.readings.len() + p.commands.len() + p.state.len()).sum();
+        let own: usize = self.types.iter().flat_map(|ty| &ty.controllers).map(Vec::len).sum();
+        let rest = size_of_val(&self.touches[..])
+            + size_of_val(&self.carried[..])
+            + size_of_val(&self.verdicts[..])
+            + self.queue.bytes();
+        size_of::<State>() + bodies + (numbers + own) * size_of::<f64>() + rest
+    }
+
     /// Whether a part reports something new at this stop: actuators always, sensors when due.
     #[must_use]
     pub(crate) fn is_due(&self, kind: &PartKind) -> bool {
@@ -175,9 +196,9 @@ impl State {
         }
     }
 
-    /// Whether a part is a sensor with a reading of this very stop.
+    /// Whether a part is a sensor that takes a reading at this stop.
     #[must_use]
-    pub(crate) fn is_fresh(&self, kind: &PartKind) -> bool {
+    pub fn is_fresh(&self, kind: &PartKind) -> bool {
         matches!(kind, PartKind::Sensor(..)) && self.is_due(kind)
     }
 

@@ -10,22 +10,30 @@
 
 pub mod blocks;
 mod convert;
+mod document;
 mod edit;
 mod examples;
 mod expand;
 mod files;
 mod include;
 mod mean;
+mod normalise;
 mod overrides;
 mod schema;
 mod sheets;
+mod sheets_json;
 mod tidy;
 mod tree;
 
+pub use document::{
+    Change, Document, Edited, Entry, Field, MAX_PATHS, Made, apply, document, fragment, outline, paste,
+};
 pub use edit::set;
 pub use examples::{check_examples, example_scenario, fuzz_read, fuzz_read_blocks};
+pub use normalise::normalise;
 pub use schema::schema;
 pub use sheets::{describe, describe_list, manual};
+pub use sheets_json::sheets_json;
 pub use tidy::format;
 
 use swarmyard_base::{Diagnostic, Diagnostics, Severity, SourceId, Sources, Span};

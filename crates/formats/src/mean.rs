@@ -4,7 +4,7 @@
 //! knows only what a sheet cannot say: which keys exclude each other, which names must exist, and
 //! what makes an outline usable. It goes on after a mistake, to report them all.
 
-mod place;
+pub(crate) mod place;
 mod robots;
 mod room;
 mod shape;

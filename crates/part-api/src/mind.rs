@@ -170,6 +170,9 @@ pub trait Program: Send + Sync {
     /// Hash of its code.
     fn code(&self) -> u64;
 
+    /// What one running copy may use: fuel per quantum, bytes of memory.
+    fn allowance(&self) -> (u64, u64);
+
     /// A fresh copy for one robot.
     fn start(&self) -> Box<dyn Mind>;
 
@@ -214,4 +217,8 @@ pub trait Mind: Send {
 pub trait Outside: Send + Sync + std::any::Any {
     /// How it is treated.
     fn rules(&self) -> Rules;
+
+    /// Hash of what is started and of the registers it is shown, as the scenario has them: the same with
+    /// its files at hand and without.
+    fn code(&self) -> u64;
 }

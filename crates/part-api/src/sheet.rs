@@ -203,6 +203,14 @@ impl Param {
         self.or(Value::Text(value.to_owned()))
     }
 
+    /// Checks that a value is of its type and in its range.
+    ///
+    /// # Errors
+    /// Says what is wrong, and what is allowed.
+    pub fn check(&self, value: &Value) -> Result<(), Diagnostic> {
+        check_value(self, value)
+    }
+
     /// Demands it.
     #[must_use]
     pub fn required(mut self) -> Param {

@@ -12,11 +12,12 @@ pub fn to_csv(recording: &Recording, out: &mut impl Write) -> Result<(), RecordE
     let mut out = std::io::BufWriter::new(out);
     writeln!(out, "time,robot,x,y,heading").map_err(RecordError::Export)?;
     let mut paths: Vec<String> = Vec::new();
-    for frame in recording.frames() {
+    let mut era = None;
+    for (k, frame) in recording.frames().enumerate() {
         let frame = frame?;
         // Only now is it certain that the file really holds as many bodies as it says.
-        if paths.is_empty() {
-            paths = recording.bodies().paths().collect();
+        if era.replace(recording.era_of(k)) != Some(recording.era_of(k)) {
+            paths = recording.bodies_of(k).paths().collect();
         }
         let time = frame.time.to_string();
         let time = time.trim_end_matches(" s");

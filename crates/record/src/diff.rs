@@ -3,6 +3,7 @@
 //! Frames are compared at steps that both hold, by the path of the body, bit by bit as recorded. The
 //! hash covers more than the poses, so it may part earlier; both are told.
 
+use crate::bodies::Bodies;
 use crate::error::RecordError;
 use crate::recording::{FrameMark, Recording};
 use std::collections::BTreeMap;
@@ -134,22 +135,28 @@ fn notes(a: &Recording, b: &Recording) -> Vec<String> {
 }
 
 fn visible(a: &Recording, b: &Recording) -> Result<Option<Visible>, RecordError> {
-    let pairs = match pairs(a, b) {
-        Ok(pairs) => pairs,
-        Err(body) => {
-            let at = (0, Time::ZERO);
-            return Ok(Some(Visible { step: at.0, time: at.1, body, field: "presence", values: (0.0, 0.0) }));
-        }
-    };
+    let mut known: Option<((usize, usize), Pairs)> = None;
     for (i, j) in common(a, b) {
         let (f, g) = (a.frame(i)?, b.frame(j)?);
+        // Only now is it certain that the files really hold as many bodies as they say.
+        let eras = (a.era_of(i), b.era_of(j));
+        if known.as_ref().is_none_or(|k| k.0 != eras) {
+            known = match pairs(a.bodies_of(i), b.bodies_of(j)) {
+                Ok(pairs) => Some((eras, pairs)),
+                Err(body) => {
+                    let (field, values) = ("presence", (0.0, 0.0));
+                    return Ok(Some(Visible { step: f.step, time: f.time, body, field, values }));
+                }
+            };
+        }
+        let pairs = known.as_ref().map_or(&[][..], |k| &k.1);
         let pose = |(k, l): &(usize, usize)| {
             let (p, q) = (f.poses.get(*k)?, g.poses.get(*l)?);
             let field = (0..3).find(|&n| p[n].to_bits() != q[n].to_bits())?;
             Some((*k, field, (p[field], q[field])))
         };
         if let Some((k, field, values)) = pairs.iter().find_map(pose) {
-            let body = a.bodies().path(k).unwrap_or_default();
+            let body = a.bodies_of(i).path(k).unwrap_or_default();
             let field = ["x", "y", "heading"][field];
             return Ok(Some(Visible { step: f.step, time: f.time, body, field, values }));
         }
@@ -157,17 +164,14 @@ fn visible(a: &Recording, b: &Recording) -> Result<Option<Visible>, RecordError>
     Ok(None)
 }
 
+type Pairs = Vec<(usize, usize)>;
+
 /// The places of each body in both recordings' frames; or the first body that only one has.
-fn pairs(a: &Recording, b: &Recording) -> Result<Vec<(usize, usize)>, String> {
-    let (x, y) = (a.bodies(), b.bodies());
-    // Without frames there is nothing to pair, and no promise that the bodies fit in memory.
-    if common(a, b).next().is_none() {
-        return Ok(Vec::new());
-    }
+fn pairs(x: &Bodies, y: &Bodies) -> Result<Pairs, String> {
     if x.types.iter().map(|t| &t.names).eq(y.types.iter().map(|t| &t.names)) {
         return Ok((0..x.len()).map(|k| (k, k)).collect());
     }
-    let index = |bodies: &crate::Bodies| -> BTreeMap<String, usize> {
+    let index = |bodies: &Bodies| -> BTreeMap<String, usize> {
         bodies.paths().enumerate().map(|(k, path)| (path, k)).collect()
     };
     let (left, right) = (index(x), index(y));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use swarmyard_base::hash::NUMERICS_VERSION;
 use swarmyard_base::{Ratio, Time};
-use swarmyard_engine::{ControllerKind, Model, PartKind, build_id};
+use swarmyard_engine::{Model, build_id};
 
 /// The newest format of the file; goes up when an older build could not read a new file.
 pub(crate) const FORMAT: u32 = 1;
@@ -78,34 +78,9 @@ impl Header {
             quantum: model.run.quantum,
             rate_hz: model.record.rate_hz,
             sources: model.sources.0.iter().map(text).collect(),
-            code: code_of(model),
+            code: model.code().into_iter().map(|(name, bytes)| CodeBytes { name, bytes }).collect(),
         }
     }
-}
-
-/// The code of all programs and part models of a model, each once.
-fn code_of(model: &Model) -> Vec<CodeBytes> {
-    let mut all: Vec<CodeBytes> = Vec::new();
-    for controller in model.types.iter().flat_map(|ty| &ty.controllers) {
-        if let ControllerKind::Program(program) = &controller.model {
-            let (name, bytes) = program.bytes();
-            if all.iter().all(|c| c.name != name) {
-                all.push(CodeBytes { name: name.to_owned(), bytes: bytes.to_vec() });
-            }
-        }
-    }
-    for part in model.types.iter().flat_map(|ty| &ty.parts) {
-        let made = match &part.kind {
-            PartKind::Sensor(sensor, _) => sensor.made_of(),
-            PartKind::Actuator(actuator) => actuator.made_of(),
-        };
-        for (name, bytes) in made {
-            if all.iter().all(|c| c.name != name) {
-                all.push(CodeBytes { name, bytes: bytes.to_vec() });
-            }
-        }
-    }
-    all
 }
 
 /// How a recording ended. A file that was cut off has none.
@@ -135,14 +110,14 @@ pub struct End {
 }
 
 /// 64-bit numbers as hexadecimal text: JSON readers in browsers keep only 53 bits of a number.
-mod hex {
+pub(crate) mod hex {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(value: &u64, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &u64, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&format_args!("{value:016x}"))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
         let text = String::deserialize(from)?;
         u64::from_str_radix(&text, 16).map_err(D::Error::custom)
     }

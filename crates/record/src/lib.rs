@@ -13,10 +13,12 @@
 //! | `/swarmyard/journal` | `swarmyard/journal` | every input, as it entered |
 //! | `/swarmyard/events` | json | contacts, halts, limits, failed assertions |
 //! | `/swarmyard/rewind` | `swarmyard/rewind` | the run went back: what lies after that step no longer counts |
+//! | `/swarmyard/world` | json | the world changed: what a header would say, and its texts and code; a new list of bodies follows |
 //! | `/swarmyard/end` | json | last step, time, hash, counts; absent when the file was cut off |
 //! | `/robots/…`, `/tf` | cdr | ROS 2 messages, for the paths under `[record] topics` |
 //!
-//! The scenario's texts are attachments `scenario/NAME`, written before anything else. Log time is
+//! The scenario's texts are attachments `scenario/NAME`, written before anything else; those of worlds that
+//! came while running are `world/HASH/NAME`, written when they came. Log time is
 //! simulated nanoseconds. Every packed encoding is described by its schema record.
 //!
 //! *Invariants:* a recorder never ends or changes a run; a full disk ends the recording only. A
@@ -39,6 +41,7 @@ mod scan;
 mod sink;
 mod svg;
 mod wire;
+mod world;
 
 pub use bodies::{BeaconMark, Bodies, BodyType, Edge, NameRun, Names, Shape, TrackMark};
 pub use csv::to_csv;

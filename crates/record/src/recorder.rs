@@ -10,7 +10,8 @@ use crate::header::{End, Header, code_name};
 use crate::ros::{self, RosTopics, Wanted};
 use crate::sink::{Schema, Sink, message_cost};
 use crate::wire;
-use std::collections::BTreeMap;
+use crate::world::{self, WorldRecord};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -44,6 +45,10 @@ pub struct Recorder<W: Write + Seek = File> {
     /// Channel and bodies of each pose topic.
     groups: Vec<(u16, Range<usize>)>,
     ros: RosTopics,
+    /// The world that groups and topics belong to.
+    world: u64,
+    /// Hashes of the texts and the code that are in the file.
+    written: BTreeSet<u64>,
     pace: Pace,
     budget: Budget,
     /// What of the sink's cost the budget knows already.
@@ -126,27 +131,21 @@ impl<W: Write + Seek> Recorder<W> {
             )?,
             end: sink.channel(wire::END, "json", json_schema("swarmyard/End"))?,
         };
-        let (mut groups, mut first) = (Vec::new(), 0);
-        for (topic, rows) in bodies.groups() {
-            let channel =
-                sink.channel(&topic, "swarmyard/poses", packed("swarmyard/Poses", wire::POSES_SCHEMA))?;
-            groups.push((channel, first..first + rows));
-            first += rows;
-        }
+        let groups = groups(&mut sink, &bodies)?;
         let ros = RosTopics::new(model, wanted, &mut sink)?;
         // From here on even a run that is killed leaves a file that says what it was.
         sink.flush(Time::ZERO)?;
-        let poses = wire::POSES_ROW * model.len() + groups.len() * wire::POSES_HEAD;
-        let heads = groups.len() as u64 * message_cost(0) + message_cost(24);
         let reserve = message_cost(1024);
         Ok(Recorder {
-            frame_cost: poses as u64 + heads + ros.cost(model),
+            frame_cost: frame_cost(model, groups.len(), &ros),
             budget: Budget::new(model.record.budget_bytes, sink.cost() + reserve),
             counted: sink.cost(),
             sink,
             channels,
             groups,
             ros,
+            world: model.world,
+            written: world::contents(header).map(|c| c.0).collect(),
             pace: Pace::new(model.record.rate_hz),
             event_bytes: 0,
             log: EventLog::default(),
@@ -171,13 +170,41 @@ impl<W: Write + Seek> Recorder<W> {
             self.last = Last { step: frame.stops, hash: frame.hash, framed: self.last.framed };
             return;
         }
+        if model.world != self.world {
+            self.stopped = Some(format!("the world has changed before {}, which it was not told", frame.now));
+            return;
+        }
         self.guard(|r| r.try_frame(model, state, frame, journal));
+    }
+
+    /// Notes that the run is in another world: frames hold its bodies from now on. The header is what a
+    /// recording that begins in it would have. Does nothing when the run is in it already.
+    ///
+    /// Call it before the first frame after the change, for each world of several changes at one stop. Rate and budget stay; topics that the new world
+    /// asks for and does not have are left out.
+    pub fn world(&mut self, header: &Header, model: &Model, state: &State) {
+        if self.stopped.is_none() && model.world != self.world {
+            self.guard(|r| r.try_world(header, model, state.now));
+        }
+    }
+
+    /// The world that frames are taken in, as it was told.
+    #[must_use]
+    pub fn in_world(&self) -> u64 {
+        self.world
     }
 
     /// Keeps the code of a controller that came while the run goes on.
     pub fn code(&mut self, code: u64, bytes: &[u8]) {
         if self.stopped.is_none() {
             self.guard(|r| write_code(&mut r.sink, &code_name(code), bytes));
+        }
+    }
+
+    /// Hands everything so far to the system: a copy of the file reads as a recording that was cut off now.
+    pub fn flush(&mut self, now: Time) {
+        if self.stopped.is_none() {
+            self.guard(|r| r.sink.flush(now));
         }
     }
 
@@ -189,9 +216,12 @@ impl<W: Write + Seek> Recorder<W> {
 
     /// Writes the last frame and the end, and closes the file. `final_hash` is what the run reports
     /// as its hash.
+    ///
+    /// A change of the world after the last step is no part of the recording.
     pub fn finish(mut self, model: &Model, state: &State, final_hash: u64) -> Summary {
+        let changed = model.world != self.world;
         // After a budget that ran out the file can still be closed properly; after a write error not.
-        if self.stopped.is_none() && self.last.framed != Some(state.stops) {
+        if self.stopped.is_none() && !changed && self.last.framed != Some(state.stops) {
             self.last =
                 Last { step: state.stops, hash: self.hash_of(model, state), framed: self.last.framed };
             self.guard(|r| r.write_frame(model, state));
@@ -199,7 +229,7 @@ impl<W: Write + Seek> Recorder<W> {
         let end = End {
             step: state.stops,
             time: state.now,
-            hash: final_hash,
+            hash: if changed { self.last.hash } else { final_hash },
             frames: self.frames,
             contacts: state.accounts.contacts,
             halts: state.accounts.halts,
@@ -282,6 +312,40 @@ impl<W: Write + Seek> Recorder<W> {
         if due { self.write_frame(model, state) } else { Ok(()) }
     }
 
+    fn try_world(&mut self, header: &Header, model: &Model, now: Time) -> Result<(), mcap::McapError> {
+        let new: BTreeMap<u64, (&str, &[u8])> = world::contents(header)
+            .filter(|c| !self.written.contains(&c.0))
+            .map(|(hash, name, bytes)| (hash, (name, bytes)))
+            .collect();
+        let bodies = Bodies::of(model);
+        let json = |value: serde_json::Result<Vec<u8>>| value.map_err(std::io::Error::from);
+        let record = json(serde_json::to_vec(&WorldRecord::new(model.world, header)))?;
+        let list = json(serde_json::to_vec(&bodies))?;
+        let bytes = new.values().map(|(name, bytes)| 512 + 2 * name.len() + bytes.len()).sum::<usize>();
+        if !self.has_room((bytes + record.len() + list.len()) as u64 + 4 * message_cost(256)) {
+            let limit = self.budget.limit();
+            self.stopped =
+                Some(format!("the disk budget of {limit} bytes has no room for a new world at {now}"));
+            return Ok(());
+        }
+        // Attachments stand between chunks.
+        self.sink.flush(now)?;
+        for (hash, (name, bytes)) in new {
+            self.sink.attach(&world::attachment(hash, name), "application/octet-stream", bytes)?;
+            self.written.insert(hash);
+        }
+        let channel = self.sink.channel(wire::WORLD, "json", json_schema("swarmyard/World"))?;
+        self.sink.message(channel, now, &record)?;
+        let channel = self.sink.channel(wire::BODIES, "json", json_schema("swarmyard/Bodies"))?;
+        self.sink.message(channel, now, &list)?;
+        self.groups = groups(&mut self.sink, &bodies)?;
+        self.ros = RosTopics::new(model, ros::resolve_known(model), &mut self.sink)?;
+        self.frame_cost = frame_cost(model, self.groups.len(), &self.ros);
+        self.world = model.world;
+        self.account();
+        Ok(())
+    }
+
     /// Says that what lies after a step no longer counts.
     fn rewind(&mut self, step: u64, state: &State) -> Result<(), mcap::McapError> {
         let time = state.quantum.tick(state.quantum_index.saturating_sub(1));
@@ -346,6 +410,26 @@ impl<W: Write + Seek> Recorder<W> {
         }
         self.counted = cost;
     }
+}
+
+/// A channel for each pose topic, and the bodies it holds.
+fn groups<W: Write + Seek>(
+    sink: &mut Sink<W>,
+    bodies: &Bodies,
+) -> Result<Vec<(u16, Range<usize>)>, mcap::McapError> {
+    let (mut groups, mut first) = (Vec::new(), 0);
+    for (topic, rows) in bodies.groups() {
+        let schema = Schema { name: "swarmyard/Poses", encoding: wire::FIELDS, text: wire::POSES_SCHEMA };
+        groups.push((sink.channel(&topic, "swarmyard/poses", schema)?, first..first + rows));
+        first += rows;
+    }
+    Ok(groups)
+}
+
+/// About how many bytes one frame takes.
+fn frame_cost(model: &Model, groups: usize, ros: &RosTopics) -> u64 {
+    let poses = wire::POSES_ROW * model.len() + groups * wire::POSES_HEAD;
+    poses as u64 + groups as u64 * message_cost(0) + message_cost(24) + ros.cost(model)
 }
 
 /// Texts first, then what they meant: a file that is cut off keeps them.

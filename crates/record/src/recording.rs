@@ -9,12 +9,14 @@ use crate::events::StepEvents;
 use crate::header::{CodeBytes, End, FORMAT, Header, SourceText};
 use crate::scan::{Place, Record, Scan, Stop};
 use crate::wire;
+use crate::world::{self, Named, WorldRecord};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use swarmyard_base::hash::bytes_hash;
 use swarmyard_base::{Ratio, Time};
 use swarmyard_engine::{Input, Journal};
 
@@ -29,15 +31,25 @@ const MAX_INPUT: u64 = 1 << 20;
 pub struct Recording {
     source: Mutex<Source>,
     header: Header,
-    bodies: Bodies,
+    eras: Vec<Era>,
     marks: Vec<FrameMark>,
-    /// Where the pose messages of the frames are: as many per frame as there are pose topics.
+    /// Where the pose messages of each frame begin in `places`.
+    firsts: Vec<usize>,
+    /// Where the pose messages of the frames are.
     places: Vec<Place>,
-    groups: usize,
+    worlds: Vec<WorldRecord>,
+    /// Where texts and code are, by hash.
+    contents: BTreeMap<u64, Place>,
     journal: Journal,
     events: Vec<(Time, Place)>,
     end: Option<End>,
     damage: Option<String>,
+}
+
+/// Frames that hold the same bodies: from one on, to the next era.
+struct Era {
+    first: usize,
+    bodies: Bodies,
 }
 
 /// One recorded frame, without its poses.
@@ -109,8 +121,7 @@ impl Recording {
 
     fn of(mut source: Source) -> Result<Recording, RecordError> {
         let index = Index::read(&mut source)?;
-        let groups = index.groups.len();
-        let (Some(mut header), Some(bodies)) = (index.header, index.bodies) else {
+        let (Some(mut header), false) = (index.header, index.eras.is_empty()) else {
             let why = index.damage.unwrap_or_else(|| "it has no header".to_owned());
             return Err(RecordError::NotARecording(why));
         };
@@ -123,10 +134,12 @@ impl Recording {
         Ok(Recording {
             source: Mutex::new(source),
             header,
-            bodies,
+            eras: index.eras,
             marks: index.marks,
+            firsts: index.firsts,
             places: index.places,
-            groups,
+            worlds: index.worlds,
+            contents: index.contents,
             journal,
             events: index.events,
             end: index.end,
@@ -140,10 +153,56 @@ impl Recording {
         &self.header
     }
 
-    /// Who is in it and what they look like.
+    /// Who is in it at its beginning, and what they look like.
     #[must_use]
     pub fn bodies(&self) -> &Bodies {
-        &self.bodies
+        &self.eras[0].bodies
+    }
+
+    /// Whose poses frame `k` holds: another list where the world changed before it.
+    #[must_use]
+    pub fn bodies_of(&self, k: usize) -> &Bodies {
+        &self.eras[self.era_of(k)].bodies
+    }
+
+    /// Who was there at a step, as the last frame up to it has it.
+    #[must_use]
+    pub fn bodies_at(&self, step: u64) -> &Bodies {
+        self.bodies_of(self.marks.partition_point(|m| m.step <= step).saturating_sub(1))
+    }
+
+    /// Numbers frames by the list of bodies they hold: frames of one era hold the same ones.
+    pub(crate) fn era_of(&self, k: usize) -> usize {
+        self.eras.partition_point(|era| era.first <= k).saturating_sub(1)
+    }
+
+    /// Hashes of the worlds that came while running, each once.
+    pub fn worlds(&self) -> impl Iterator<Item = u64> {
+        self.worlds.iter().map(|w| w.world)
+    }
+
+    /// What a recording that begins in that world would have as its header, with texts and code.
+    ///
+    /// # Errors
+    /// When the file does not hold it, or cannot be read any more.
+    pub fn world(&self, world: u64) -> Result<Header, RecordError> {
+        let missing =
+            |what: &str| RecordError::Damaged(format!("it does not hold {what} of world {world:016x}"));
+        let record = self.worlds.iter().find(|w| w.world == world).ok_or_else(|| missing("anything"))?;
+        let read = |named: &Named| {
+            let place = self.contents.get(&named.bytes).ok_or_else(|| missing(&named.name))?;
+            let bytes = self.read(*place)?;
+            if bytes_hash(&bytes) == named.bytes { Ok(bytes) } else { Err(missing(&named.name)) }
+        };
+        let mut header = record.header.clone();
+        for named in &record.texts {
+            let text = String::from_utf8(read(named)?).map_err(|_| missing(&named.name))?;
+            header.sources.push(SourceText { name: named.name.clone(), text });
+        }
+        for named in &record.code {
+            header.code.push(CodeBytes { name: named.name.clone(), bytes: read(named)? });
+        }
+        Ok(header)
     }
 
     /// Every input of the run, for a replay.
@@ -196,8 +255,9 @@ impl Recording {
     /// When there is no such frame.
     pub fn frame(&self, k: usize) -> Result<Frame, RecordError> {
         let mark = self.marks[k];
-        let mut poses = Vec::with_capacity(self.bodies.len());
-        for place in &self.places[k * self.groups..(k + 1) * self.groups] {
+        let mut poses = Vec::new();
+        let end = self.firsts.get(k + 1).map_or(self.places.len(), |first| *first);
+        for place in &self.places[self.firsts[k]..end] {
             poses.extend(wire::pose_rows(&self.read(*place)?));
         }
         Ok(Frame { step: mark.step, time: mark.time, hash: mark.hash, poses })
@@ -226,7 +286,11 @@ impl Recording {
 #[derive(Default)]
 struct Index {
     header: Option<Header>,
-    bodies: Option<Bodies>,
+    eras: Vec<Era>,
+    worlds: Vec<WorldRecord>,
+    /// A change of the world was told, and its list of bodies not yet.
+    changes: bool,
+    contents: BTreeMap<u64, Place>,
     texts: Vec<SourceText>,
     texts_len: u64,
     code: Vec<CodeBytes>,
@@ -236,6 +300,7 @@ struct Index {
     /// Rows of each pose topic.
     groups: Vec<usize>,
     marks: Vec<FrameMark>,
+    firsts: Vec<usize>,
     places: Vec<Place>,
     /// Pose messages since the last whole frame: step, hash, place, by group.
     open: Vec<Option<(u64, u64, Place)>>,
@@ -287,16 +352,26 @@ impl Index {
         name: &str,
         data: Place,
     ) -> Result<(), RecordError> {
+        if let Some(hash) = world::attached(name) {
+            // They are read when they are asked for.
+            if data.len > MAX_TEXT {
+                return Err(bad("a text of a world"));
+            }
+            self.contents.insert(hash, data);
+            return Ok(());
+        }
         self.texts_len = self.texts_len.saturating_add(data.len);
         if let Some(name) = name.strip_prefix(wire::CODE_PREFIX) {
             let bytes = scan.read(data, MAX_TEXT)?.filter(|_| self.texts_len <= MAX_TEXTS);
             let bytes = bytes.ok_or_else(|| bad("the code of a controller"))?;
+            self.contents.insert(bytes_hash(&bytes), data);
             self.code.push(CodeBytes { name: name.to_owned(), bytes });
             return Ok(());
         }
         let Some(name) = name.strip_prefix(wire::SCENARIO_PREFIX) else { return Ok(()) };
         let bytes = scan.read(data, MAX_TEXT)?.filter(|_| self.texts_len <= MAX_TEXTS);
         let text = bytes.and_then(|b| String::from_utf8(b).ok()).ok_or_else(|| bad("a scenario text"))?;
+        self.contents.insert(bytes_hash(text.as_bytes()), data);
         self.texts.push(SourceText { name: name.to_owned(), text });
         Ok(())
     }
@@ -316,13 +391,13 @@ impl Index {
             wire::BODIES => {
                 let bodies: Bodies = read_json(scan, data, "the list of bodies")?;
                 bodies.check().map_err(RecordError::Damaged)?;
-                let groups = bodies.groups();
-                self.groups = groups.iter().map(|g| g.1).collect();
-                self.group_of = groups.into_iter().enumerate().map(|(k, g)| (g.0, k)).collect();
-                self.open = vec![None; self.groups.len()];
-                // A second list would make the frames so far mean something else.
-                if self.bodies.replace(bodies).is_some() {
-                    return Err(bad("a second list of bodies"));
+                self.bodies(bodies)?;
+            }
+            wire::WORLD => {
+                let record: WorldRecord = read_json(scan, data, "a change of the world")?;
+                self.changes = true;
+                if self.worlds.iter().all(|w| w.world != record.world) {
+                    self.worlds.push(record);
                 }
             }
             wire::HASH => self.hash(&read_small(scan, data, 24)?)?,
@@ -336,6 +411,22 @@ impl Index {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// From here on frames hold these bodies.
+    fn bodies(&mut self, bodies: Bodies) -> Result<(), RecordError> {
+        // Without a word of change a second list would make the frames so far mean something else.
+        if !self.eras.is_empty() && !std::mem::take(&mut self.changes) {
+            return Err(bad("a second list of bodies"));
+        }
+        let groups = bodies.groups();
+        self.groups = groups.iter().map(|g| g.1).collect();
+        self.group_of = groups.into_iter().enumerate().map(|(k, g)| (g.0, k)).collect();
+        self.open = vec![None; self.groups.len()];
+        let first = self.marks.len();
+        self.eras.retain(|era| era.first < first);
+        self.eras.push(Era { first, bodies });
         Ok(())
     }
 
@@ -364,7 +455,7 @@ impl Index {
     /// A hash message closes a frame.
     fn hash(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let (step, hash, time) = wire::unpack_hash(bytes).ok_or_else(|| bad("a hash"))?;
-        if self.bodies.is_none() {
+        if self.eras.is_empty() {
             return Err(bad("a frame before the list of bodies"));
         }
         if self.marks.last().is_some_and(|last| last.step >= step || last.time > time) {
@@ -380,6 +471,7 @@ impl Index {
                 }
             }
         }
+        self.firsts.push(before);
         self.marks.push(FrameMark { step, time, hash });
         Ok(())
     }
@@ -396,7 +488,15 @@ impl Index {
     fn rewind(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let (step, time) = wire::unpack_rewind(bytes).ok_or_else(|| bad("a rewind"))?;
         self.marks.truncate(self.marks.partition_point(|m| m.step <= step));
-        self.places.truncate(self.marks.len() * self.groups.len());
+        let left = self.marks.len();
+        self.places.truncate(self.firsts.get(left).map_or(self.places.len(), |first| *first));
+        self.firsts.truncate(left);
+        // The bodies in force stay: a run that is back in another world says so by itself.
+        if let Some(mut now) = self.eras.pop() {
+            now.first = now.first.min(left);
+            self.eras.retain(|era| era.first < now.first);
+            self.eras.push(now);
+        }
         self.inputs.truncate(self.inputs.partition_point(|i| i.stop < step));
         self.events.retain(|(at, _)| *at <= time);
         Ok(())

@@ -64,6 +64,12 @@ pub(crate) fn resolve(model: &Model) -> Result<Wanted, Diagnostics> {
     if problems.has_errors() { Err(problems) } else { Ok(Wanted(found)) }
 }
 
+/// Finds what there is of it. A world that came while running may ask for what is not there any more.
+pub(crate) fn resolve_known(model: &Model) -> Wanted {
+    let paths: BTreeSet<&str> = model.record.topics.iter().map(|t| t.trim_end_matches('/')).collect();
+    Wanted(paths.into_iter().filter_map(|path| find(model, path).ok()).collect())
+}
+
 fn find(model: &Model, path: &str) -> Result<(String, usize, What), Diagnostic> {
     if let Some(slot) = model.slot_of_path(path) {
         return Ok((format!("{path}/odom"), slot, What::Odometry));

@@ -29,7 +29,8 @@ pub(crate) struct Sink<W: Write + Seek> {
     on_disk: Arc<AtomicU64>,
     /// Upper bound of the size of the file if it were finished now.
     cost: u64,
-    channels: u64,
+    /// Channels by topic and name of the schema.
+    channels: BTreeMap<(String, String), u16>,
     chunk: u64,
     chunk_since: Time,
     open_since: Instant,
@@ -58,26 +59,31 @@ impl<W: Write + Seek> Sink<W> {
             writer,
             on_disk,
             cost: 1024,
-            channels: 0,
+            channels: BTreeMap::new(),
             chunk: 0,
             chunk_since: Time::ZERO,
             open_since: clock(),
         })
     }
 
-    /// Adds a channel with a schema of its own.
+    /// A channel with a schema of its own; added unless it is there.
     pub(crate) fn channel(
         &mut self,
         topic: &str,
         encoding: &str,
         schema: Schema<'_>,
     ) -> Result<u16, mcap::McapError> {
+        let key = (topic.to_owned(), schema.name.to_owned());
+        if let Some(&known) = self.channels.get(&key) {
+            return Ok(known);
+        }
         let id = self.writer.add_schema(schema.name, schema.encoding, schema.text.as_bytes())?;
         // Both are repeated in the summary.
         self.cost += 2 * (64 + schema.name.len() + schema.encoding.len() + schema.text.len()) as u64;
         self.cost += 2 * (64 + topic.len() + encoding.len()) as u64;
-        self.channels += 1;
-        self.writer.add_channel(id, topic, encoding, &BTreeMap::new())
+        let id = self.writer.add_channel(id, topic, encoding, &BTreeMap::new())?;
+        self.channels.insert(key, id);
+        Ok(id)
     }
 
     pub(crate) fn attach(
@@ -127,7 +133,7 @@ impl<W: Write + Seek> Sink<W> {
     /// Closes the chunk and hands it to the system.
     pub(crate) fn flush(&mut self, now: Time) -> Result<(), mcap::McapError> {
         // Chunk header, one message index per channel, and the chunk's entry in the summary.
-        self.cost += 256 + 32 * self.channels;
+        self.cost += 256 + 32 * self.channels.len() as u64;
         self.chunk = 0;
         self.chunk_since = now;
         self.open_since = clock();

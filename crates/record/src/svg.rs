@@ -1,7 +1,8 @@
 //! A whole run as one picture: where everybody went, and where they met.
 //!
 //! In: a recording. Out: a self-contained SVG, y up, at most about three megabytes whatever the
-//! number of robots: trails are thinned, and of very many robots only some are drawn.
+//! number of robots: trails are thinned, and of very many robots only some are drawn. Where the world
+//! changed it is drawn as it was at the end, with the whole way of those who are in it then.
 
 mod ink;
 mod view;
@@ -11,7 +12,7 @@ use crate::error::RecordError;
 use crate::events::Event;
 use crate::recording::Recording;
 use ink::{Ink, escape};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
 use view::{View, nice};
@@ -49,9 +50,36 @@ pub fn to_svg(recording: &Recording, out: &mut impl Write) -> Result<(), RecordE
 struct Drawn {
     /// Number of its type.
     ty: usize,
-    start: [f32; 3],
+    /// Where it was first; it may have come later than others.
+    start: Option<[f32; 3]>,
     end: [f32; 3],
     trail: Vec<[f32; 2]>,
+}
+
+/// Where the bodies that are drawn stand in each frame: those of the last frame, by path.
+struct Places<'a> {
+    recording: &'a Recording,
+    every: usize,
+    last: usize,
+    era: Option<usize>,
+    of: Vec<Option<usize>>,
+}
+
+impl Places<'_> {
+    fn of(&mut self, frame: usize) -> &[Option<usize>] {
+        let era = self.recording.era_of(frame);
+        if self.era.replace(era) != Some(era) {
+            let drawn = self.recording.bodies_of(self.last);
+            self.of = if era == self.recording.era_of(self.last) {
+                (0..drawn.len()).step_by(self.every).map(Some).collect()
+            } else {
+                let there = self.recording.bodies_of(frame).paths().enumerate();
+                let there: BTreeMap<String, usize> = there.map(|(k, path)| (path, k)).collect();
+                drawn.paths().step_by(self.every).map(|path| there.get(&path).copied()).collect()
+            };
+        }
+        &self.of
+    }
 }
 
 /// What is drawn.
@@ -86,20 +114,24 @@ impl Run {
     }
 
     fn read_frames(&mut self, recording: &Recording, last: usize) -> Result<(), RecordError> {
-        let n = recording.bodies().len();
-        let every = n.div_ceil(MAX_DRAWN).max(1);
-        let (first_frame, last_frame) = (recording.frame(0)?, recording.frame(last)?);
-        for (ty, range) in recording.bodies().ranges().into_iter().enumerate() {
+        let bodies = recording.bodies_of(last);
+        let every = bodies.len().div_ceil(MAX_DRAWN).max(1);
+        let last_frame = recording.frame(last)?;
+        for (ty, range) in bodies.ranges().into_iter().enumerate() {
             for k in range.filter(|k| k % every == 0) {
-                let (start, end) = (first_frame.poses[k], last_frame.poses[k]);
-                self.bodies.push(Drawn { ty, start, end, trail: Vec::new() });
+                let end = last_frame.poses[k];
+                self.bodies.push(Drawn { ty, start: None, end, trail: Vec::new() });
             }
         }
+        let mut places = Places { recording, every, last, era: None, of: Vec::new() };
         let points = (TRAIL_POINTS / self.bodies.len().max(1)).clamp(2, TRAIL_MOST).min(last + 1);
         for p in 0..points {
             let k = if points > 1 { p * last / (points - 1) } else { 0 };
             let frame = recording.frame(k)?;
-            for (body, pose) in self.bodies.iter_mut().zip(frame.poses.iter().step_by(every)) {
+            let poses = places.of(k).iter().map(|place| place.and_then(|p| frame.poses.get(p)));
+            for (body, pose) in self.bodies.iter_mut().zip(poses) {
+                let Some(pose) = pose else { continue };
+                body.start.get_or_insert(*pose);
                 if pose[0].is_finite() && pose[1].is_finite() {
                     body.trail.push([pose[0], pose[1]]);
                 }
@@ -130,7 +162,7 @@ impl Run {
 }
 
 fn draw(recording: &Recording, run: &Run) -> String {
-    let bodies = recording.bodies();
+    let bodies = recording.bodies_of(recording.len().saturating_sub(1));
     let points = run.bodies.iter().flat_map(|b| b.trail.iter().map(|p| [f64::from(p[0]), f64::from(p[1])]));
     let reach = bodies.types.iter().map(|t| reach(&t.outline)).fold(0.0, f64::max);
     let view = View::new(bodies, points, reach);
@@ -325,11 +357,16 @@ fn poses(out: &mut String, run: &Run, bodies: &Bodies, ink: &Ink, view: &View) {
             );
         }
     };
-    let moved = |b: &Drawn| b.start[..2] != b.end[..2];
+    let moved = |b: &Drawn| b.start.is_some_and(|start| start[..2] != b.end[..2]);
     if run.has_starts() {
         out.push_str("<g fill=\"none\" stroke-opacity=\".55\">\n");
         for (k, body) in run.bodies.iter().enumerate().filter(|(_, b)| moved(b)) {
-            place(out, body.ty, body.start, &format!(r#" stroke="{}""#, ink.of(k, body.ty)));
+            place(
+                out,
+                body.ty,
+                body.start.unwrap_or(body.end),
+                &format!(r#" stroke="{}""#, ink.of(k, body.ty)),
+            );
         }
         out.push_str("</g>\n");
     }
@@ -368,7 +405,7 @@ fn marks(out: &mut String, run: &Run, view: &View) {
 
 /// Title, counts, scale bar and legend.
 fn words(out: &mut String, recording: &Recording, run: &Run, view: &View, ink: &Ink) {
-    let bodies = recording.bodies();
+    let bodies = recording.bodies_of(recording.len().saturating_sub(1));
     let end = recording.end();
     let time = end.map(|e| e.time).or(recording.hashes().last().map(|m| m.time)).unwrap_or_default();
     let seen = run.contacts.iter().fold(run.more, |sum, c| sum.saturating_add(c.1));

@@ -9,6 +9,7 @@ pub(crate) const HASH: &str = "/swarmyard/hash";
 pub(crate) const JOURNAL: &str = "/swarmyard/journal";
 pub(crate) const EVENTS: &str = "/swarmyard/events";
 pub(crate) const REWIND: &str = "/swarmyard/rewind";
+pub(crate) const WORLD: &str = "/swarmyard/world";
 pub(crate) const END: &str = "/swarmyard/end";
 
 /// Scenario texts are attachments under this name.
@@ -16,6 +17,9 @@ pub(crate) const SCENARIO_PREFIX: &str = "scenario/";
 
 /// Code of controllers is in attachments under this name.
 pub(crate) const CODE_PREFIX: &str = "code/";
+
+/// Texts and code of worlds that came while running are in attachments under this name.
+pub(crate) const WORLD_PREFIX: &str = "world/";
 
 /// Encoding of packed messages' schemas: JSON that lists the fields in order.
 pub(crate) const FIELDS: &str = "swarmyard/fields";
@@ -62,7 +66,7 @@ pub(crate) const JOURNAL_SCHEMA: &str = r#"{
   "fields": [
     {"name": "stop", "type": "u64", "about": "steps committed before it entered"},
     {"name": "length", "type": "u8", "about": "length of the kind"},
-    {"name": "kind", "type": "ascii", "about": "command, quantum, detail, halt or skip"},
+    {"name": "kind", "type": "ascii", "about": "command, quantum, detail, halt, skip, thought, poke, code or world"},
     {"name": "input", "type": "postcard", "about": "the input, in the encoding of the postcard crate"}
   ]
 }"#;
@@ -163,6 +167,7 @@ fn kind_word(kind: &InputKind) -> &'static str {
         InputKind::Thought { .. } => "thought",
         InputKind::Poke(..) => "poke",
         InputKind::Code { .. } => "code",
+        InputKind::World(_) => "world",
     }
 }
 

@@ -6,8 +6,13 @@
 //!
 //! *Invariant:* this crate knows no display, no recording and no network.
 
+mod mapper;
 mod modules;
+pub mod occupancy;
 mod sim;
+mod timeline;
 
+pub use mapper::Mapper;
 pub use modules::{KERNEL, Modules};
-pub use sim::{Error, Options, Sim, registry_with, standard_registry};
+pub use sim::{Error, Options, Scenario, Sim, registry_with, standard_registry};
+pub use timeline::{Timeline, View};

@@ -1,14 +1,18 @@
 //! A run in the hand of a program.
 
+mod change;
+
+pub use change::Scenario;
+
+use change::Worlds;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use swarmyard_agents::{Crew, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Minds, Model, PartKind, Pool,
-    Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, restore, snapshot, step,
-    step_hash,
+    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, Minds, Model, PartKind,
+    Pool, Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};
@@ -93,13 +97,18 @@ pub struct Sim {
     minds: Minds,
     journal: Journal,
     scratch: Scratch,
-    pool: Pool,
+    /// Shared with views.
+    pool: Arc<Pool>,
     grouping: Grouping,
     warnings: Diagnostics,
     /// Code that came while running, by hash.
     code: BTreeMap<u64, Arc<dyn Program>>,
     /// Native programs.
     crew: Crew,
+    /// Whose commands the last try to step waited for.
+    waiting: Vec<Uid>,
+    /// The worlds it has been in, and those that its journal changes to.
+    worlds: Worlds,
 }
 
 impl Sim {
@@ -172,17 +181,20 @@ impl Sim {
         let Compiled { model, state } =
             compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
         let threads = if options.threads == 0 { threads_for(model.robots()) } else { options.threads };
+        let model = Arc::new(model);
         Ok(Sim {
+            worlds: Worlds::begin(&model, &state, &options.overrides),
             minds: Minds::new(&model),
-            model: Arc::new(model),
+            model,
             state,
             journal: Journal::default(),
             scratch: Scratch::with_grouping(options.grouping),
-            pool: Pool::new(threads).map_err(Error::System)?,
+            pool: Arc::new(Pool::new(threads).map_err(Error::System)?),
             grouping: options.grouping,
             warnings: Diagnostics::default(),
             code: BTreeMap::new(),
             crew: Crew::default(),
+            waiting: Vec::new(),
         })
     }
 
@@ -205,28 +217,43 @@ impl Sim {
     /// # Errors
     /// When it waits for commands that somebody else has to give; nothing has changed then.
     pub fn poll_step(&mut self) -> Result<Option<Frame>, Error> {
+        self.enter()?;
         loop {
+            let seen = self.seen();
             let Sim { model, state, minds, journal, scratch, pool, .. } = self;
-            match step(model, state, minds, journal, scratch, pool) {
-                Step::Done(frame) => return Ok(Some(frame)),
-                Step::Blocked(robots) => match self.ask(&robots) {
-                    (true, _) => {}
-                    (false, true) => return Ok(None),
-                    (false, false) => {
-                        let path = |uid: &Uid| self.model.path_of(*uid).unwrap_or("?").to_owned();
-                        return Err(Error::Blocked(robots.iter().map(path).collect()));
+            match step(model, state, minds, seen.as_ref().unwrap_or(journal), scratch, pool) {
+                Step::Done(frame) => {
+                    self.waiting.clear();
+                    return Ok(Some(frame));
+                }
+                Step::Blocked(robots) => {
+                    let (came, at_work) = self.ask(&robots, seen.as_ref());
+                    self.waiting = robots;
+                    if came {
+                        continue;
                     }
-                },
+                    if at_work {
+                        return Ok(None);
+                    }
+                    let path = |slot: usize| self.model.paths[slot].to_string();
+                    return Err(Error::Blocked(self.waiting().map(path).collect()));
+                }
             }
         }
     }
 
+    /// Slots of the robots whose commands the last try to step waited for; none after a step.
+    pub fn waiting(&self) -> impl Iterator<Item = usize> {
+        self.waiting.iter().filter_map(|uid| self.model.slot_of(*uid))
+    }
+
     /// Asks the native programs of robots that the loop waits for. Their answers enter the journal;
     /// tells whether any came, and whether some are still at work.
-    fn ask(&mut self, robots: &[Uid]) -> (bool, bool) {
+    fn ask(&mut self, robots: &[Uid], seen: Option<&Journal>) -> (bool, bool) {
         let Sim { model, state, minds, journal, scratch, crew, .. } = self;
         let tick_us = state.quantum.length.micros();
-        let stand = Stand { model, state, minds, journal, tick_us };
+        let inputs = seen.unwrap_or(journal).at(state.stops);
+        let stand = Stand { model, state, minds, journal, inputs, tick_us };
         let (inputs, at_work) =
             crew.ask(&stand, robots, |slot| registers_sensed(model, state, scratch, slot));
         let came = !inputs.is_empty();
@@ -295,13 +322,16 @@ impl Sim {
             return Err(Error::System("a journal can be given only before the first step".into()));
         }
         for input in journal.all() {
-            if let InputKind::Code { code, .. } = input.kind
-                && !self.minds.knows(code)
-            {
-                return Err(Error::System(format!(
-                    "the journal switches to code {code:016x}, which is not here"
-                )));
-            }
+            let missing = match input.kind {
+                InputKind::Code { code, .. } if !self.minds.knows(code) => {
+                    format!("switches to code {code:016x}")
+                }
+                InputKind::World(world) if !self.worlds.has(world) => {
+                    format!("changes to world {world:016x}")
+                }
+                _ => continue,
+            };
+            return Err(Error::System(format!("the journal {missing}, which is not here")));
         }
         self.journal = journal;
         Ok(())
@@ -434,6 +464,16 @@ impl Sim {
         Ok(())
     }
 
+    /// Ends the native programs of a robot at once. When they are next asked they are started again, and
+    /// run through what they were shown before. Tells whether there were any.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn restart(&mut self, path: &str) -> Result<bool, Error> {
+        let slot = self.slot(path)?;
+        Ok(self.crew.dismiss(slot))
+    }
+
     /// The file a controller's code was made from, when it may be edited and made anew.
     #[must_use]
     pub fn source(&self, ty: &str, controller: &str) -> Option<&Path> {
@@ -480,14 +520,7 @@ impl Sim {
     /// # Errors
     /// When there is no such controller, or the code cannot run.
     pub fn shelve(&mut self, ty: usize, controller: usize, code: &[u8]) -> Result<(), Error> {
-        let found = self.model.types.get(ty).and_then(|t| t.controllers.get(controller));
-        let Some(ControllerKind::Program(program)) = found.map(|c| &c.model) else {
-            return Err(Error::System("the code belongs to no controller of this scenario".into()));
-        };
-        let program = program.with_code(code).map_err(|d| Error::Scenario(Sources::default(), d))?;
-        self.code.insert(program.code(), Arc::clone(&program));
-        self.minds.shelve(program);
-        Ok(())
+        self.shelve_in(self.model.world, ty, controller, code)
     }
 
     /// Code that came while running, by hash.
@@ -557,16 +590,59 @@ impl Sim {
         snapshot(&self.model, &self.state, &self.minds)
     }
 
-    /// Goes back (or ahead) to a snapshot. Inputs after it are forgotten: the run takes a new branch.
+    /// Goes back (or ahead) to a snapshot, into the world it was taken in. Inputs after it are forgotten: the run takes a new branch.
     ///
     /// # Errors
     /// When the bytes are not a snapshot of this scenario by this build.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        (self.state, self.minds) = restore(&self.model, &self.minds, bytes).map_err(Error::Snapshot)?;
-        self.journal.cut_from(self.state.stops);
+        self.open(bytes)?;
         self.crew.forget();
+        self.waiting.clear();
         self.scratch = Scratch::with_grouping(self.grouping);
         Ok(())
+    }
+
+    /// Where the run stands, to come back to.
+    pub(crate) fn keep(&self) -> Kept {
+        Kept::new(&self.state, &self.minds)
+    }
+
+    /// A run that stands where this one was kept, and has this one's journal: up to where this one is,
+    /// it starts no native program. It shares threads, model and code.
+    pub(crate) fn replay_from(&self, model: &Arc<Model>, kept: &Kept) -> Result<Sim, Error> {
+        let (state, minds) = kept.bring_back(model, &self.minds).map_err(Error::Snapshot)?;
+        Ok(Sim {
+            model: Arc::clone(model),
+            state,
+            minds,
+            journal: self.journal.clone(),
+            scratch: Scratch::with_grouping(self.grouping),
+            pool: Arc::clone(&self.pool),
+            grouping: self.grouping,
+            warnings: self.warnings.clone(),
+            code: self.code.clone(),
+            crew: Crew::default(),
+            waiting: Vec::new(),
+            worlds: self.worlds.clone(),
+        })
+    }
+
+    /// Takes over what came to `live` since this replay of it began, or caught up the last time.
+    pub(crate) fn catch_up(&mut self, live: &Sim) {
+        self.journal.catch_up(&live.journal);
+        self.worlds.catch_up(&live.worlds);
+        for (code, program) in &live.code {
+            if !self.code.contains_key(code) {
+                self.code.insert(*code, Arc::clone(program));
+                self.minds.shelve(Arc::clone(program));
+            }
+        }
+    }
+
+    /// Makes a replay a run of its own: what came from here on is forgotten.
+    pub(crate) fn go_live(&mut self) {
+        self.journal.cut_from(self.state.stops);
+        self.journal.set_worlds(&self.state.worlds);
     }
 
     /// A robot's registers as they are now; what was written to them since the last step counts already.

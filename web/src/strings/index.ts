@@ -6,9 +6,22 @@ import { view } from './view';
 
 export const t = {
   close: 'Close',
+  cancel: 'Cancel',
+  done: 'Done',
+  name: 'Name',
+  untitled: 'Not saved yet',
+  unsaved: 'Unsaved changes',
+  noConnection: 'there is no connection to the server',
   needControl: 'another console holds control; ask for it',
   replayOnly: 'a recording cannot be edited',
   ...view,
   ...editor,
   ...panels,
 };
+
+/** No word is in two rooms: the later one would silently replace the earlier. */
+type Twice =
+  | (keyof typeof view & keyof typeof editor)
+  | (keyof typeof view & keyof typeof panels)
+  | (keyof typeof editor & keyof typeof panels);
+true satisfies [Twice] extends [never] ? true : Twice;

@@ -38,9 +38,7 @@ export const panels = {
   levels: { coarse: 'coarse', normal: 'normal', fine: 'fine' },
   fromNextStep: 'Takes effect from the next step on.',
   replayFixed: 'A recording keeps what it was made with.',
-  untitledWorld: 'Untitled',
   notSaved: 'not saved yet',
-  unsavedMark: 'Unsaved changes',
   replay: 'Replay',
   more: 'More',
   // Control and connection
@@ -61,7 +59,6 @@ export const panels = {
   handTo: 'Hand control to',
   give: 'Give',
   deny: 'Refuse',
-  noConnection: 'there is no connection to the server',
   links: { connecting: 'connecting', open: 'connected', lost: 'connection lost', refused: 'refused' },
   connectionLost: 'Connection lost, retrying…',
   connecting: 'Connecting to the server…',
@@ -127,7 +124,7 @@ export const panels = {
   commandLine: 'Type a command; help lists them',
   completions: 'Completions',
   connectedAgain: '— connected to a server that has just begun —',
-  saidDone: 'done',
+  commandDone: 'done',
   setLabel: (entry: string, key: string) => `Set ${entry}.${key}`,
   // Problems
   problems: 'Problems',
@@ -180,7 +177,6 @@ export const panels = {
   registers: 'Registers',
   printed: 'Printed',
   address: 'Address',
-  name: 'Name',
   value: 'Value',
   raw: 'Raw',
   rawValue: 'Raw value',
@@ -199,7 +195,6 @@ export const panels = {
   pokeRange: (largest: number) => `A whole number from 0 to ${largest}`,
   write: 'Write',
   // Dialogs
-  cancel: 'Cancel',
   gallery: 'Worlds',
   searchWorlds: 'Search worlds',
   noWorlds: 'No world is called that.',

@@ -1,45 +1,196 @@
-/** The top view: draws the world when something has changed. */
+/**
+ * The displays: the top view on three canvases one above the other (what is still, what was left behind,
+ * what moves), the 3-D view when it is asked for, and the controls on them.
+ *
+ * Each canvas is drawn only when something on it has changed, at most once per picture of the screen.
+ */
 
+import '../styles/view.css';
 import type { App } from '../app';
 import { h } from '../dom';
 import { installHook } from '../hook';
-import { t } from '../strings';
+import { keepAddress, readAddress } from './address';
+import { drawBodies, seenBodies } from './bodies';
+import { registerViewCommands } from './commands';
+import { Flashes } from './contacts';
+import { Controls } from './controls';
+import { TraceLayer } from './draw-traces';
+import { GridLayer } from './grid';
+import { Hover } from './hover';
+import { onInkChanged } from './ink';
+import { attachInput } from './input';
+import { drawMarks } from './marks';
+import { viewHook } from './look';
+import { drawSelection } from './selection';
+import { attachSpaceView } from './space';
+import { drawStill } from './still';
+import { Traces } from './traces';
+import { viewOf, type View } from './view';
 
 export function mountCanvas(app: App): HTMLElement {
-  const { store } = app;
-  const canvas = h('canvas', { class: 'view', tabIndex: 0, aria: { label: t.canvas } });
-  const draw = (): void => {
-    const context = canvas.getContext('2d');
-    if (!context || !store.world || !store.frame) return;
-    canvas.width = canvas.clientWidth;
-    canvas.height = canvas.clientHeight;
-    const { x, y, scale } = store.camera;
-    context.translate(canvas.width / 2, canvas.height / 2);
-    context.scale(scale, -scale);
-    context.translate(-x, -y);
-    context.lineWidth = 1 / scale;
-    for (const edge of store.world.drawing.edges) {
-      context.beginPath();
-      context.moveTo(...edge.a);
-      context.lineTo(...edge.b);
-      context.stroke();
-    }
-    for (const body of store.world.bodies) {
-      const pose = store.poseOf(body.path);
-      if (!pose) continue;
-      context.beginPath();
-      context.arc(pose.x, pose.y, 0.1, pose.heading, pose.heading + 2 * Math.PI);
-      context.stroke();
-    }
+  const view = viewOf(app);
+  const isChosen = readAddress(app.store);
+  const traces = new Traces();
+  const flashes = new Flashes(view);
+  registerViewCommands(view, traces);
+  const hover = new Hover(view);
+  const controls = new Controls(view, hover);
+  const still = h('canvas', { class: 'below flat', aria: { hidden: 'true' } });
+  const left = h('canvas', { class: 'below flat', aria: { hidden: 'true' } });
+  view.canvas.classList.add('flat');
+  const stage = h('div', { class: 'stage' }, still, left, view.canvas, ...controls.elements, hover.element);
+
+  const painter = new Painter(view, traces, flashes, still, left);
+  view.paint = () => {
+    if (app.store.view === '2d') painter.paint();
+    hover.update();
+    controls.update();
   };
-  installHook(app, (x, y) => {
-    const box = canvas.getBoundingClientRect();
-    const { camera } = store;
-    return {
-      x: box.left + box.width / 2 + (x - camera.x) * camera.scale,
-      y: box.top + box.height / 2 - (y - camera.y) * camera.scale,
-    };
+  attachInput(view);
+  attachSpaceView(view, stage);
+  attachCamera(view, stage, painter, isChosen);
+  attachFrames(view, traces, flashes);
+  app.store.on(['world', 'camera', 'layers', 'view'], () => painter.stillChanged());
+  app.store.on(['marks', 'grid', 'selection', 'status'], () => view.requestDraw());
+  onInkChanged(() => painter.stillChanged(true));
+  installHook(app, (x, y) => view.toScreen(x, y), viewHook(view, traces, flashes));
+  return stage;
+}
+
+/** Everything that frames bring: trails, arcs, contacts, and the robot that is followed. */
+function attachFrames(view: View, traces: Traces, flashes: Flashes): void {
+  const { store } = view;
+  store.on(['status', 'world'], () => traces.setRun(store.status?.run ?? 0, store.world));
+  store.on(['frame', 'marks'], () => {
+    const { world, frame, marks } = store;
+    if (world && frame && marks && store.layers.arcs) traces.addArcs(world, marks, frame);
   });
-  store.on(['frame', 'world', 'camera'], () => requestAnimationFrame(draw));
-  return canvas;
+  store.on('frame', () => {
+    const { world, frame } = store;
+    if (!world || !frame) return;
+    traces.addBodies(world, frame);
+    if (store.layers.contacts) flashes.add(frame.contacts);
+    followNow(view);
+    view.requestDraw();
+  });
+  store.on('view', () => followNow(view));
+}
+
+function followNow(view: View): void {
+  const { store } = view;
+  const pose = store.follow === null ? null : store.poseOf(store.follow);
+  if (pose && (pose.x !== store.camera.x || pose.y !== store.camera.y))
+    view.moveCamera({ ...store.camera, x: pose.x, y: pose.y });
+}
+
+/** The camera at the beginning: from the address, or so that everything is seen. Kept when the window changes. */
+function attachCamera(view: View, stage: HTMLElement, painter: Painter, isChosen: boolean): void {
+  const { store } = view;
+  let file: string | null | undefined;
+  let isFitting = false;
+  const fit = (): void => {
+    isFitting = true;
+    view.fitAll(true);
+    isFitting = false;
+  };
+  store.on('camera', () => {
+    if (!isFitting) isChosen = true;
+  });
+  keepAddress(store, () => isChosen);
+  addEventListener('hashchange', () => {
+    readAddress(store);
+    store.changed('view');
+  });
+  store.on('frame', () => {
+    // A first look, and a look at another file, shows everything; an edit does not move the picture.
+    const now = store.world?.file ?? store.world?.title ?? null;
+    if (now === file) return;
+    const isFirst = file === undefined;
+    file = now;
+    if (isFirst && isChosen) return;
+    isChosen = false;
+    fit();
+  });
+  new ResizeObserver(() => {
+    view.size = { width: stage.clientWidth, height: stage.clientHeight };
+    painter.resize();
+    if (!isChosen && store.frame) fit();
+  }).observe(stage);
+}
+
+class Painter {
+  private isStillOld = true;
+  private ratio = 1;
+  private readonly grid: GridLayer;
+  private readonly traceLayer: TraceLayer;
+  private readonly contexts: {
+    still: CanvasRenderingContext2D;
+    left: CanvasRenderingContext2D;
+    live: CanvasRenderingContext2D;
+  };
+
+  constructor(
+    private readonly view: View,
+    traces: Traces,
+    private readonly flashes: Flashes,
+    private readonly still: HTMLCanvasElement,
+    private readonly left: HTMLCanvasElement,
+  ) {
+    this.grid = new GridLayer(view);
+    this.traceLayer = new TraceLayer(view, traces);
+    this.contexts = {
+      still: contextOf(still, false),
+      left: contextOf(left, true),
+      live: contextOf(view.canvas, true),
+    };
+  }
+
+  stillChanged(isAll = false): void {
+    this.isStillOld = true;
+    if (isAll) this.traceLayer.forget();
+    this.view.requestDraw();
+  }
+
+  resize(): void {
+    this.ratio = Math.min(3, devicePixelRatio || 1);
+    const { width, height } = this.view.size;
+    for (const canvas of [this.still, this.left, this.view.canvas]) {
+      canvas.width = Math.max(1, Math.round(width * this.ratio));
+      canvas.height = Math.max(1, Math.round(height * this.ratio));
+    }
+    this.stillChanged(true);
+  }
+
+  paint(): void {
+    const { view, ratio } = this;
+    const { still, left, live } = this.contexts;
+    if (view.size.width === 0) return;
+    if (this.isStillOld) {
+      still.setTransform(ratio, 0, 0, ratio, 0, 0);
+      drawStill(still, view);
+      this.isStillOld = false;
+    }
+    this.traceLayer.draw(left, ratio);
+    live.setTransform(1, 0, 0, 1, 0, 0);
+    live.clearRect(0, 0, live.canvas.width, live.canvas.height);
+    live.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const { layers } = view.store;
+    if (layers.grid) this.grid.draw(live);
+    drawMarks(live, view);
+    drawBodies(live, view, seenBodies(view), ratio);
+    drawSelection(live, view);
+    if (layers.contacts) this.flashes.draw(live);
+    for (const overlay of view.overlays) {
+      live.save();
+      overlay(live, view);
+      live.restore();
+    }
+  }
+}
+
+/** Drawn by the processor: steady everywhere, also where the graphics card is only pretended. */
+function contextOf(canvas: HTMLCanvasElement, alpha: boolean): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d', { willReadFrequently: true, alpha });
+  if (!context) throw new Error('this browser cannot draw on a canvas');
+  return context;
 }

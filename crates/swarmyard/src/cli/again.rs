@@ -2,22 +2,12 @@
 
 use super::fail::Failure;
 use std::path::Path;
-use std::sync::Arc;
-use swarmyard::agents::Workshop;
+use swarmyard::Sim;
 use swarmyard::base::hash::NUMERICS_VERSION;
-use swarmyard::engine::InputKind;
-use swarmyard::formats::Loader;
-use swarmyard::record::{Header, Recording, SourceText, code_name};
-use swarmyard::{Options, Sim, registry_with};
+use swarmyard::record::Recording;
+use swarmyard_serve::again;
 
-/// The header of a recording of this run.
-///
-/// Overrides stand in the header by themselves; their little texts are for error messages only.
-pub(crate) fn header(sim: &Sim, scenario: &str, overrides: &[(String, String)]) -> Header {
-    let mut header = Header::of(sim.model(), scenario, overrides);
-    header.sources.retain(|s| s.name != swarmyard::formats::OVERRIDE_SOURCE);
-    header
-}
+pub(crate) use swarmyard_serve::again::{header, last_step};
 
 /// Opens a recording; its name is added to whatever is wrong with it.
 pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
@@ -26,23 +16,7 @@ pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
 
 /// The run of a recording before its first step: same texts, same overrides, same journal.
 pub(crate) fn rebuild(recording: &Recording, threads: usize) -> Result<Sim, Failure> {
-    let header = recording.header();
-    let empty = SourceText { name: header.scenario.clone(), text: String::new() };
-    let (root, others) = header.sources.split_first().unwrap_or((&empty, &[]));
-    let options = Options { overrides: header.overrides.clone(), threads, ..Options::default() };
-    // What was made of the sources then is used now: neither they nor a compiler are needed.
-    let code = header.code.iter().map(|c| (c.name.clone(), c.bytes.clone())).collect();
-    let registry = registry_with(&Arc::new(Workshop::with_made(code)));
-    let mut sim = Sim::read(&root.name, &root.text, &Embedded(others), &registry, &options)?;
-    for input in recording.journal().all() {
-        if let InputKind::Code { ty, controller, code } = input.kind {
-            let name = code_name(code);
-            let bytes = header.code.iter().find(|c| c.name == name).map_or(&[][..], |c| &c.bytes);
-            sim.shelve(ty as usize, controller as usize, bytes)?;
-        }
-    }
-    sim.set_journal(recording.journal().clone())?;
-    Ok(sim)
+    Ok(again::rebuild(recording, threads)?)
 }
 
 /// Why this build may not give the recorded bits again, if so.
@@ -54,19 +28,4 @@ pub(crate) fn other_build(recording: &Recording) -> Option<String> {
             header.build
         )
     })
-}
-
-/// Steps of the recorded run, as far as the file knows.
-pub(crate) fn last_step(recording: &Recording) -> u64 {
-    recording.end().map_or_else(|| recording.hashes().last().map_or(0, |m| m.step), |e| e.step)
-}
-
-/// Texts inside a recording, by name.
-struct Embedded<'a>(&'a [SourceText]);
-
-impl Loader for Embedded<'_> {
-    fn load(&self, name: &str) -> Result<String, String> {
-        let found = self.0.iter().find(|s| s.name == name);
-        found.map(|s| s.text.clone()).ok_or_else(|| "the recording does not hold it".into())
-    }
 }

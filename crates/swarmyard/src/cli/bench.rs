@@ -3,6 +3,8 @@
 //! Contacts and hashing are on. Time is the processor time of the whole process, so a machine that
 //! does other things as well gives the same answer.
 
+mod displays;
+
 use super::again;
 use super::fail::{Exit, Failure};
 use super::out::{Out, bytes, count};
@@ -36,7 +38,7 @@ Examples:
 #[command(before_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// The world: swarm12, swarm12-disc, prox24, laser180, circles, programs, or a scenario file
-    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers"])]
+    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays"])]
     world: Option<String>,
     /// Number of robots, in a world of that many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -62,6 +64,9 @@ pub(crate) struct BenchArgs {
     /// Measure what a controller in the sandbox costs and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels"])]
     controllers: bool,
+    /// Measure what showing a run to displays costs and print a Markdown table
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers"])]
+    displays: bool,
 }
 
 /// What is measured.
@@ -106,6 +111,9 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
     let name = args.world.as_deref().unwrap_or_default();
     if args.controllers {
         return controllers(out);
+    }
+    if args.displays {
+        return displays::displays(out);
     }
     let subject = Subject::named(name)?;
     if args.scenario {
@@ -398,10 +406,15 @@ fn child(world: &str, robots: u32, steps: u64, threads: u16) -> Result<Value, Fa
     serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))
 }
 
-/// Processor time of all threads so far, where the system tells it to the nanosecond.
+/// Processor time of this process so far.
 fn cpu_seconds() -> Option<f64> {
+    processor_seconds("self")
+}
+
+/// Processor time of all threads of a process so far, where the system tells it to the nanosecond.
+fn processor_seconds(process: &str) -> Option<f64> {
     let mut nanoseconds = 0_u64;
-    for task in fs::read_dir("/proc/self/task").ok()? {
+    for task in fs::read_dir(format!("/proc/{process}/task")).ok()? {
         let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
         nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
     }

@@ -9,6 +9,7 @@
 mod again;
 mod bench;
 mod check;
+mod ctl;
 mod diff;
 mod doctor;
 mod export;
@@ -16,13 +17,16 @@ mod fail;
 mod fmt;
 mod header;
 mod init;
+mod link;
 mod load;
 mod out;
 mod progress;
 mod replay;
 mod run;
+mod serve;
 mod sheets;
 mod sweep;
+mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use fail::{Exit, Failure};
@@ -71,6 +75,10 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Run a recording again, and check that nothing differs
     Replay(replay::ReplayArgs),
+    /// Show a run of a server in letters and numbers
+    Watch(watch::WatchArgs),
+    /// Steer a run of a server: start, pause, step, edit, …
+    Ctl(ctl::CtlArgs),
     /// Make a table or a picture from a recording
     Export(export::ExportArgs),
     /// Run a scenario many times, with other parameters and seeds
@@ -79,6 +87,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write source text from a scenario
     Gen(header::GenArgs),
+    /// Let displays show and steer a run: in a browser, or in a program of yours
+    Serve(serve::ServeArgs),
+    /// Show a world that runs, in a browser
+    Demo(serve::DemoArgs),
     /// Start a project that runs as it is
     Init(init::InitArgs),
     /// Look at this installation, and test it
@@ -102,10 +114,14 @@ pub(crate) fn main() -> ExitCode {
         Command::Fmt(args) => fmt::fmt(args, &out),
         Command::Diff(args) => diff::diff(args, &out),
         Command::Replay(args) => replay::replay(args, &out),
+        Command::Watch(args) => watch::watch(args, &out),
+        Command::Ctl(args) => ctl::ctl(args, &out),
         Command::Export(args) => export::export(args, &out),
         Command::Sweep(args) => sweep::sweep(args, &out),
         Command::Bench(args) => bench::bench(args, &out),
         Command::Gen(args) => header::generate(args, &out),
+        Command::Serve(args) => serve::serve(args, &out),
+        Command::Demo(args) => serve::demo(args, &out),
         Command::Init(args) => init::init(args, &out),
         Command::Doctor => doctor::doctor(&out),
         Command::Completions(args) => sheets::completions(args, &mut Args::command(), &out),

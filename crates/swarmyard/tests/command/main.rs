@@ -1,6 +1,7 @@
 //! The command, from outside: what it prints, where, and with which exit code.
 
 mod bench;
+mod changes;
 mod check;
 mod header;
 mod project;

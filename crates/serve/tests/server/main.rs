@@ -1,0 +1,12 @@
+//! The server over real sockets: every request of the protocol, and everything it must refuse.
+
+mod client;
+mod control;
+mod edit;
+mod files;
+mod hostile;
+mod http;
+mod replay;
+mod rewind;
+mod run;
+mod waiting;
