@@ -149,16 +149,16 @@ export interface TypeInfo {
 }
 
 /** One place of the scenario's text that can be edited. */
-export interface Entry {
+export interface DocumentEntry {
   key: string;
   section: string;
   class: string;
   name: string | null;
-  paths: string[];
-  poses: [number, number, number][];
+  /** What it makes: where it starts, or the points of a wall or track. */
+  paths: { path: string; pose: [number, number, number] | null; points: Point[] }[];
   count: number;
   line: number;
-  fields: { key: string; text: string; line: number }[];
+  fields: { name: string; text: string; line: number }[];
   fixed: string | null;
 }
 
@@ -172,7 +172,7 @@ export interface WorldMessage {
   /** Path of each wall or obstacle that `drawing.edges` belong to, by their owner's number. */
   owners: string[];
   types: TypeInfo[];
-  entries: Entry[];
+  entries: DocumentEntry[];
   text: string;
 }
 

@@ -8,9 +8,10 @@ import type { LinkState } from './link';
 import type {
   Control,
   Diagnostic,
-  Entry,
+  DocumentEntry,
   EventLine,
   Inspect,
+  Point,
   Probe,
   Samples,
   Sheet,
@@ -27,8 +28,17 @@ export interface Body {
   type: number;
 }
 
+/** One place of the document, as the page uses it. */
+export interface Entry extends Omit<DocumentEntry, 'paths' | 'fields'> {
+  paths: string[];
+  /** Where each of its paths starts; the middle of its points where it has no pose. */
+  poses: [number, number, number][];
+  fields: { key: string; text: string; line: number }[];
+}
+
 /** The world of the last `world` message, with look-ups. */
-export interface World extends WorldMessage {
+export interface World extends Omit<WorldMessage, 'entries'> {
+  entries: Entry[];
   bodies: Body[];
   /** Number of a body by its path. */
   bodyOf: Map<string, number>;
@@ -153,13 +163,14 @@ export class Store {
     });
     const bodyOf = new Map(bodies.map((b, k) => [b.path, k]));
     const entryOf = new Map<string, Entry>();
-    for (const entry of message.entries) {
+    const entries = message.entries.map(usable);
+    for (const entry of entries) {
       entryOf.set(entry.key, entry);
       for (const path of entry.paths) entryOf.set(path, entry);
     }
     // A recording may not know whose its edges are.
     const owners = message.owners ?? [];
-    this.world = { ...message, owners, bodies, bodyOf, entryOf };
+    this.world = { ...message, entries, owners, bodies, bodyOf, entryOf };
     this.changed('world');
     const kept = [...this.selection].filter((id) => this.exists(id));
     if (kept.length !== this.selection.size) this.select(kept);
@@ -237,4 +248,22 @@ export class Store {
       grid: layers.grid ? (robots[0] ?? world?.bodies[0]?.path ?? null) : null,
     };
   }
+}
+
+function usable(entry: DocumentEntry): Entry {
+  return {
+    ...entry,
+    paths: entry.paths.map((made) => made.path),
+    poses: entry.paths.map((made) => made.pose ?? [...middle(made.points), 0]),
+    fields: entry.fields.map(({ name, text, line }) => ({ key: name, text, line })),
+  };
+}
+
+/** The middle of the box around some points. */
+function middle(points: Point[]): Point {
+  const of = (k: 0 | 1): number => {
+    const all = points.map((p) => p[k]);
+    return all.length ? (Math.min(...all) + Math.max(...all)) / 2 : 0;
+  };
+  return [of(0), of(1)];
 }

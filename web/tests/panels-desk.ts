@@ -30,12 +30,13 @@ export async function stepTo(page: Page, wanted: number): Promise<void> {
 
 /** Two robots, `good` and `bad`, each with a Python program of its own; opened in the page. */
 export async function openPair(page: Page, server: Server, bad: string, more = ''): Promise<void> {
-  const head = 'import sys\nprint("rio 1", flush=True)\nfor line in sys.stdin:\n    words = line.split()\n';
+  const head =
+    '#!/usr/bin/env python3\nimport sys\nprint("rio 1", flush=True)\nfor line in sys.stdin:\n    words = line.split()\n';
   const loop = '    if words[0] == "tick":\n        TICK = int(words[1])\n';
   const done = '        print("done", words[1], flush=True)\n';
   const program = (body: string): string => head + loop + body + done;
-  writeFileSync(join(server.folder, 'worlds', 'good.py'), program(''));
-  writeFileSync(join(server.folder, 'worlds', 'bad.py'), program(bad));
+  writeFileSync(join(server.folder, 'worlds', 'good.py'), program(''), { mode: 0o755 });
+  writeFileSync(join(server.folder, 'worlds', 'bad.py'), program(bad), { mode: 0o755 });
   const type = (name: string): string =>
     `[type.${name}]\nfile = "parts/vehicle.robot"\n[type.${name}.controller]\nclass = "process"\nsource = "${name}.py"\n` +
     `patience = 0\n${name === 'bad' ? more : ''}\n[[robot]]\nname = "${name}"\ntype = "${name}"\nat = [${name === 'bad' ? 1 : -1}, 0]\n`;

@@ -5,7 +5,8 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
-import type { Entry, Point } from '../protocol';
+import type { Point } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { outlineOf } from '../view/geometry';
 import { ask, closeDialogOf } from './dialog';

@@ -5,7 +5,8 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
-import type { Entry, SheetParam } from '../protocol';
+import type { SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { degrees, short, typedNumber } from './numbers';
 import { setPlaces } from './places';

@@ -5,7 +5,8 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
-import type { Change, Entry, Point, Sheet, SheetParam } from '../protocol';
+import type { Change, Point, Sheet, SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { unplaced } from '../view/geometry';
 import { viewOf } from '../view/view';

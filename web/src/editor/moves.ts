@@ -7,8 +7,8 @@
 
 import type { App } from '../app';
 import { Refused } from '../link';
-import type { Change, Entry, Failure, Point } from '../protocol';
-import type { Store } from '../store';
+import type { Change, Failure, Point } from '../protocol';
+import type { Entry, Store } from '../store';
 import { t } from '../strings';
 import type { Pose } from '../view/geometry';
 import { viewOf } from '../view/view';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Entry } from '../protocol';
-import type { World } from '../store';
+import type { Entry, World } from '../store';
 import { above, rows, tree } from './outline-rows';
 
 const TITLES = {

@@ -1,8 +1,8 @@
 /** What the editor speaks about: objects of the selection and the entries of the document behind them. */
 
 import type { App } from '../app';
-import type { Entry, Sheet, SheetParam } from '../protocol';
-import type { Store } from '../store';
+import type { Sheet, SheetParam } from '../protocol';
+import type { Entry, Store } from '../store';
 import { t } from '../strings';
 import type { Pose } from '../view/geometry';
 import { degrees, short } from './numbers';

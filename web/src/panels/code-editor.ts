@@ -24,6 +24,7 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { h } from '../dom';
 import type { Diagnostic } from '../protocol';
 import { t } from '../strings';
 import { prolog } from './prolog-mode';
@@ -72,6 +73,17 @@ function languageOf(file: string): LanguageSupport | StreamLanguage<unknown> | [
   return [];
 }
 
+/** From outside, the target of a key typed in the editor is its host: no text field. So keys stay inside, but for a few. */
+function keepKeys(host: HTMLElement): void {
+  const outside = ['k', 'j', 'b'];
+  const keep = (event: KeyboardEvent): void => {
+    const command = event.ctrlKey || event.metaKey;
+    if (!command || !outside.includes(event.key.toLowerCase())) event.stopPropagation();
+  };
+  host.addEventListener('keydown', keep);
+  host.addEventListener('keyup', keep);
+}
+
 export function makeEditor(changed: (text: string) => void, save: () => void): CodeEditor {
   const states = new Map<string, EditorState>();
   let shown = '';
@@ -106,7 +118,11 @@ export function makeEditor(changed: (text: string) => void, save: () => void): C
       if (update.docChanged && !loading) changed(update.state.doc.toString());
     }),
   ];
-  const view = new EditorView({ state: EditorState.create({ extensions: common }) });
+  const host = h('div', { class: 'code-host' });
+  // Within a shadow root the editor brings its styles as sheets, which the page's security policy allows.
+  const root = host.attachShadow({ mode: 'open' });
+  const view = new EditorView({ state: EditorState.create({ extensions: common }), parent: root, root });
+  keepKeys(host);
   const setText = (text: string): void => {
     if (view.state.doc.toString() === text) return;
     loading = true;
@@ -114,7 +130,7 @@ export function makeEditor(changed: (text: string) => void, save: () => void): C
     loading = false;
   };
   return {
-    element: view.dom,
+    element: host,
     show(key, text, file) {
       if (shown) states.set(shown, view.state);
       shown = key;

@@ -216,7 +216,7 @@ export class CodePane {
               on: { click: () => void this.select(file) },
             },
             file === SCENARIO ? t.scenario : shortName(file),
-            open && isDirty(open) && h('span', { class: 'dirty', title: t.unsavedMark }, '●'),
+            open && isDirty(open) && h('span', { class: 'dirty', title: t.unsaved }, '●'),
             bad > 0 && h('span', { class: 'count error' }, bad),
           ),
         );

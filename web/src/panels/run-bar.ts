@@ -51,14 +51,14 @@ function heading(app: App): HTMLElement {
   const file = h('span', { class: 'file' });
   const dirty = h(
     'span',
-    { class: 'dirty', title: t.unsavedMark, hidden: true, data: { test: 'dirty' } },
+    { class: 'dirty', title: t.unsaved, hidden: true, data: { test: 'dirty' } },
     '●',
-    h('span', { class: 'unseen' }, t.unsavedMark),
+    h('span', { class: 'unseen' }, t.unsaved),
   );
   const badge = h('span', { class: 'badge', hidden: true, data: { test: 'replay' } }, t.replay);
   const show = (): void => {
     const s = store.status;
-    const name = s?.title || s?.file || t.untitledWorld;
+    const name = s?.title || s?.file || t.untitled;
     title.textContent = name;
     file.textContent = s?.file ?? t.notSaved;
     dirty.hidden = !s?.dirty;
