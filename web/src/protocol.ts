@@ -154,11 +154,13 @@ export interface DocumentEntry {
   section: string;
   class: string;
   name: string | null;
-  /** What it makes: where it starts, or the points of a wall or track. */
-  paths: { path: string; pose: [number, number, number] | null; points: Point[] }[];
+  paths: string[];
+  /** Where each path starts; null for walls and tracks, which have points. */
+  poses: ([number, number, number] | null)[];
+  points: (Point[] | null)[];
   count: number;
   line: number;
-  fields: { name: string; text: string; line: number }[];
+  fields: { key: string; text: string; line: number }[];
   fixed: string | null;
 }
 

@@ -28,12 +28,10 @@ export interface Body {
   type: number;
 }
 
-/** One place of the document, as the page uses it. */
-export interface Entry extends Omit<DocumentEntry, 'paths' | 'fields'> {
-  paths: string[];
+/** One place of the document, where everything is somewhere. */
+export interface Entry extends DocumentEntry {
   /** Where each of its paths starts; the middle of its points where it has no pose. */
   poses: [number, number, number][];
-  fields: { key: string; text: string; line: number }[];
 }
 
 /** The world of the last `world` message, with look-ups. */
@@ -163,7 +161,7 @@ export class Store {
     });
     const bodyOf = new Map(bodies.map((b, k) => [b.path, k]));
     const entryOf = new Map<string, Entry>();
-    const entries = message.entries.map(usable);
+    const entries = message.entries.map(placed);
     for (const entry of entries) {
       entryOf.set(entry.key, entry);
       for (const path of entry.paths) entryOf.set(path, entry);
@@ -250,13 +248,9 @@ export class Store {
   }
 }
 
-function usable(entry: DocumentEntry): Entry {
-  return {
-    ...entry,
-    paths: entry.paths.map((made) => made.path),
-    poses: entry.paths.map((made) => made.pose ?? [...middle(made.points), 0]),
-    fields: entry.fields.map(({ name, text, line }) => ({ key: name, text, line })),
-  };
+function placed(entry: DocumentEntry): Entry {
+  const poses = entry.paths.map((_, k) => entry.poses[k] ?? ([...middle(entry.points[k] ?? []), 0] as const));
+  return { ...entry, poses: poses.map(([x, y, heading]) => [x, y, heading]) };
 }
 
 /** The middle of the box around some points. */

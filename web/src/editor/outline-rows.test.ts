@@ -20,6 +20,7 @@ const entry = (key: string, section: string, name: string | null, paths: string[
   name,
   paths,
   poses: [],
+    points: [],
   count: paths.length,
   line: 1,
   fields: [],
