@@ -10,7 +10,8 @@ const SAMPLES: [&str; 6] =
     ["swarmyard.project", "worlds", "examples/controllers", "examples/parts", "sdk/python", "sdk/prolog"];
 
 fn main() -> io::Result<()> {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../..").canonicalize()?;
+    let root =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../..").canonicalize()?;
     let mut files = Vec::new();
     for name in SAMPLES {
         println!("cargo:rerun-if-changed={}", root.join(name).display());
@@ -20,7 +21,12 @@ fn main() -> io::Result<()> {
     let mut table = String::from("&[\n");
     for file in &files {
         let name = file.strip_prefix(&root).unwrap_or(file);
-        let _ = writeln!(table, "    ({:?}, include_bytes!({:?})),", name.display().to_string(), file.display().to_string());
+        let _ = writeln!(
+            table,
+            "    ({:?}, include_bytes!({:?})),",
+            name.display().to_string(),
+            file.display().to_string()
+        );
     }
     table.push(']');
     fs::write(PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("samples.rs"), table)

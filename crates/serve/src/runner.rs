@@ -223,7 +223,8 @@ impl Runner {
             (Ok(()), Request::Seek { stop }) => match self.seek(stop) {
                 Ok(0) => Ok(json!({ "stop": stop, "left": 0 })),
                 Ok(left) => {
-                    self.stepping = Some(Stepping { left, reply: Some(reply), until: Instant::now() + PATIENCE });
+                    self.stepping =
+                        Some(Stepping { left, reply: Some(reply), until: Instant::now() + PATIENCE });
                     return;
                 }
                 Err(refusal) => Err(refusal),

@@ -23,6 +23,7 @@ mod out;
 mod progress;
 mod replay;
 mod run;
+mod samples;
 mod serve;
 mod sheets;
 mod sweep;

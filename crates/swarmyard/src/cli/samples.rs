@@ -11,9 +11,10 @@ const SAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/samples.rs
 pub(crate) fn unpack(folder: &Path) -> Result<(), Failure> {
     for (name, bytes) in SAMPLES {
         let file = folder.join(name);
-        let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
-            if file.exists() { Ok(()) } else { fs::write(&file, bytes) }
-        });
+        let written = file
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| if file.exists() { Ok(()) } else { fs::write(&file, bytes) });
         written.map_err(|e| Failure::file("write", &file, &e))?;
     }
     Ok(())

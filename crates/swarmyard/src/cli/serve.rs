@@ -2,6 +2,7 @@
 
 use super::fail::{Exit, Failure};
 use super::out::Out;
+use super::samples;
 use clap::Args;
 use serde_json::json;
 use std::net::IpAddr;
@@ -15,7 +16,7 @@ Examples:
   swarmyard serve --listen 0.0.0.0           reachable from other machines, with a token";
 
 /// What `demo` shows.
-const DEMO: &str = "worlds/fig-7-2.toml";
+const DEMO: &str = "fig-7-2.toml";
 
 /// Arguments of `serve`.
 #[derive(Args)]
@@ -70,14 +71,9 @@ pub(crate) fn serve(args: &ServeArgs, out: &Out) -> Result<Exit, Failure> {
     run(args.file.clone(), args.start, &args.place, out)
 }
 
-/// Serves a world that runs.
+/// Serves a world that runs: of this project, or of the example project, which is unpacked here.
 pub(crate) fn demo(args: &DemoArgs, out: &Out) -> Result<Exit, Failure> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let found = here.ancestors().map(|folder| folder.join(DEMO)).find(|file| file.is_file());
-    let Some(file) = found else {
-        return Err(Failure::new(Exit::Failed, "no-file", format!("there is no `{DEMO}` here or above"))
-            .help("start it in the folder of the project, or serve a scenario of yours: swarmyard serve FILE --open"));
-    };
+    let file = samples::world(DEMO)?;
     run(Some(file), true, &args.place, out)
 }
 
