@@ -87,5 +87,7 @@ export const test = base.extend<{ world: string; options: string[]; server: Serv
   sim: async ({ page, server }, use) => {
     await open(page, server.url);
     await use(page);
+    // A server says goodbye to its displays before it ends; without any it ends at once.
+    await page.close();
   },
 });

@@ -242,6 +242,7 @@ test('49 the camera is in the address, and another page shows the same', async (
   const theirs = await camera(other);
   expect(theirs.x).toBeCloseTo(mine.x, 3);
   expect(theirs.scale).toBeCloseTo(mine.scale, 2);
+  await other.close();
 });
 
 test('49 switching sensors off hides their marks; trails and arcs gather, and are cleared', async ({
@@ -410,5 +411,6 @@ test('69 a display that draws slowly loses frames, never steps', async ({ browse
   // Two seconds of a run in real time are twenty steps of 100 ms.
   expect(result.steps).toBeGreaterThan(10);
   expect(result.draws).toBeLessThan(40);
+  await page.context().close();
   await server.stop();
 });

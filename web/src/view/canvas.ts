@@ -25,7 +25,7 @@ import { drawMarks } from './marks';
 import { viewHook } from './look';
 import { drawSelection } from './selection';
 import { attachSpaceView } from './space';
-import { drawStill } from './still';
+import { drawLamps, drawStill } from './still';
 import { Traces } from './traces';
 import { viewOf, type View } from './view';
 
@@ -174,6 +174,7 @@ class Painter {
     if (layers.grid) this.grid.draw(seen);
     drawMarks(seen, view);
     drawBodies(seen, view, seenBodies(view), ratio);
+    drawLamps(seen, view);
     drawSelection(seen, view);
     if (layers.contacts) this.flashes.draw(seen);
     for (const overlay of view.overlays) {

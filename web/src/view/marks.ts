@@ -129,7 +129,8 @@ function strokeAll(context: Context, batches: Batches): void {
     context.fill(batches.sectors);
   }
   context.lineWidth = 1;
-  context.globalAlpha = isMany ? 0.3 : 0.55;
+  // The more there are, the fainter each.
+  context.globalAlpha = isMany ? 0.3 : batches.count > 300 ? 0.4 : 0.6;
   context.strokeStyle = colours.ray;
   context.stroke(batches.rays);
   context.globalAlpha = 0.4;

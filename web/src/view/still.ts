@@ -1,4 +1,4 @@
-/** Draws what does not move: floor, grid, tracks, light cones, obstacles, walls, beacons and the border. */
+/** Draws what does not move: floor, grid, tracks, light cones, obstacles, walls, the border and beacons. */
 
 import type { BeaconMark, Point, TrackMark } from '../protocol';
 import type { World } from '../store';
@@ -26,7 +26,6 @@ export function drawStill(context: Context, view: View): void {
   if (layers.beacons) for (const beacon of beacons) drawCone(context, view, beacon);
   drawFixed(context, view, world);
   drawBorder(context, view, world);
-  for (const beacon of beacons) drawLamp(context, view, beacon);
 }
 
 function drawFloor(context: Context, view: View, world: World): void {
@@ -151,6 +150,13 @@ function drawBorder(context: Context, view: View, world: World): void {
   context.strokeStyle = ink().border;
   context.lineWidth = 2;
   context.strokeRect(a.x, b.y, b.x - a.x, a.y - b.y);
+}
+
+/** The beacons themselves, drawn last: they often stand on a pillar, which is a body. */
+export function drawLamps(context: Context, view: View): void {
+  const { world, hidden } = view.store;
+  for (const beacon of world?.drawing.beacons ?? [])
+    if (!hidden.has(beacon.path)) drawLamp(context, view, beacon);
 }
 
 /** A little lighthouse that stands on its place: tower, gallery, lamp and roof; y down, in pixels. */

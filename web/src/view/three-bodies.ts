@@ -37,7 +37,10 @@ export class BodyMeshes {
     world.drawing.types.forEach((type, number) => {
       const numbers = world.bodies.flatMap((b, k) => (b.type === number ? [k] : []));
       const reach = reachOf(type.outline);
-      const height = type.kind === 'robot' ? Math.min(0.6, Math.max(0.06, 0.9 * reach)) : 0.25;
+      const height =
+        type.kind === 'robot'
+          ? Math.min(0.6, Math.max(0.06, 0.9 * reach))
+          : Math.min(0.25, Math.max(0.05, 2 * reach));
       const paint = new THREE.MeshLambertMaterial({ color: colour(colourOf(world, number)) });
       const body = new THREE.InstancedMesh(prism(outlineOf(type.outline), height), paint, numbers.length);
       body.frustumCulled = false;
