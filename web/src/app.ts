@@ -5,7 +5,8 @@
 
 import { h } from './dom';
 import { Link, Refused } from './link';
-import type { Change, Sheet } from './protocol';
+import type { Change } from './protocol';
+import { readSheets } from './sheets';
 import { Store } from './store';
 import { t } from './strings';
 
@@ -137,8 +138,7 @@ export class App {
 
   private async fetchSheets(): Promise<void> {
     const answer = await this.do('sheets');
-    const sheets = (answer?.['sheets'] ?? []) as Sheet[];
-    this.store.sheets = new Map(sheets.map((s) => [s.class, s]));
+    this.store.sheets = readSheets(answer?.['sheets']);
     this.store.changed('sheets');
   }
 

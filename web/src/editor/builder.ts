@@ -82,7 +82,7 @@ export function mountOf(app: App, entry: Entry): { at: Point; heading: number } 
 
 function drawBody(app: App, svg: SVGSVGElement, type: string): void {
   const { store } = app;
-  const outline = outlineOf(shapeOfType(store, type));
+  const outline = outlineOf(shapeOfType(store, type), 72);
   const reach = Math.max(0.01, ...outline.map(([x, y]) => Math.max(Math.abs(x), Math.abs(y))));
   const scale = (0.38 * SIZE) / reach;
   const px = ([x, y]: Point): Point => [SIZE / 2 + x * scale, SIZE / 2 - y * scale];

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../protocol';
 import { t } from '../strings';
 import { toClipboard } from './clipboard';
 import { ask, closeDialogOf, row } from './dialog';
+import { projectFiles } from './project-files';
 
 /** A world to begin with: a floor with a border, and nothing on it. */
 const FRESH = `format = 1
@@ -111,9 +112,7 @@ export async function newDocument(app: App): Promise<void> {
 
 /** The project's files to choose from, and those of this computer. */
 export async function openDialog(app: App): Promise<void> {
-  const answer = await app.do('files', { folder: '' });
-  const files = (answer?.['files'] ?? []) as { path: string; kind: string }[];
-  const wanted = files.filter((f) => /\.(toml|mcap)$/.test(f.path));
+  const wanted = await projectFiles(app, ['.toml', '.mcap']);
   let chosen: string | null = null;
   const list = h('ul', { class: 'file-list', aria: { label: t.projectFiles } });
   const find = h('input', {

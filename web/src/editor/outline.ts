@@ -141,7 +141,7 @@ class Outline {
         : h('span', { class: 'twist' }),
       icon(row.icon, 15),
       h('span', { class: 'name' }, row.label),
-      row.id === null ? h('span', { class: 'count' }, row.children) : null,
+      row.id === null ? h('span', { class: 'tree-count' }, row.children) : null,
       row.id !== null && isObject && this.flag(row.id, row.label, 'locked', flags.isLocked(row.id)),
       row.id !== null && isObject && this.flag(row.id, row.label, 'hidden', flags.isHidden(row.id)),
     );

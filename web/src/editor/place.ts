@@ -9,6 +9,7 @@ import { ask, row } from './dialog';
 import { editsOf } from './edits';
 import { added, at, newType, relative, robotText, typeFromFile } from './kinds';
 import { snapTo } from './numbers';
+import { projectFiles } from './project-files';
 import { shortName, typeNames, whyNotEdit } from './subject';
 
 /** Puts one of a kind at a point of the world. */
@@ -72,7 +73,7 @@ function announceMade(app: App, paths: readonly string[], p: Point): void {
 /** A robot of a kind that is asked for: one of the document, a robot's file, or a new one. */
 async function placeAnyRobot(app: App, p: Point): Promise<void> {
   const names = typeNames(app.store);
-  const files = await robotFiles(app);
+  const files = (await projectFiles(app, ['.robot'])).map((f) => f.path);
   const list = h(
     'select',
     {
@@ -121,10 +122,4 @@ export function freeName(wanted: string, taken: readonly string[]): string {
 
 export function baseName(path: string): string {
   return (path.split('/').pop() ?? path).replace(/\.[^.]*$/, '');
-}
-
-async function robotFiles(app: App): Promise<string[]> {
-  const answer = await app.do('files', { folder: '' });
-  const files = (answer?.['files'] ?? []) as { path: string; kind: string }[];
-  return files.map((f) => f.path).filter((p) => p.endsWith('.robot'));
 }
