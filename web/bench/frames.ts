@@ -20,7 +20,7 @@ const WORLD = `format = 1
 title = "${ROBOTS} robots with fans"
 
 [run]
-quantum = "100ms"
+quantum = "25ms"
 duration = "1h"
 
 [world]

@@ -149,13 +149,15 @@ export interface TypeInfo {
 }
 
 /** One place of the scenario's text that can be edited. */
-export interface Entry {
+export interface DocumentEntry {
   key: string;
   section: string;
   class: string;
   name: string | null;
   paths: string[];
-  poses: [number, number, number][];
+  /** Where each path starts; null for walls and tracks, which have points. */
+  poses: ([number, number, number] | null)[];
+  points: (Point[] | null)[];
   count: number;
   line: number;
   fields: { key: string; text: string; line: number }[];
@@ -172,7 +174,7 @@ export interface WorldMessage {
   /** Path of each wall or obstacle that `drawing.edges` belong to, by their owner's number. */
   owners: string[];
   types: TypeInfo[];
-  entries: Entry[];
+  entries: DocumentEntry[];
   text: string;
 }
 

@@ -8,9 +8,10 @@ import type { LinkState } from './link';
 import type {
   Control,
   Diagnostic,
-  Entry,
+  DocumentEntry,
   EventLine,
   Inspect,
+  Point,
   Probe,
   Samples,
   Sheet,
@@ -27,8 +28,15 @@ export interface Body {
   type: number;
 }
 
+/** One place of the document, where everything is somewhere. */
+export interface Entry extends DocumentEntry {
+  /** Where each of its paths starts; the middle of its points where it has no pose. */
+  poses: [number, number, number][];
+}
+
 /** The world of the last `world` message, with look-ups. */
-export interface World extends WorldMessage {
+export interface World extends Omit<WorldMessage, 'entries'> {
+  entries: Entry[];
   bodies: Body[];
   /** Number of a body by its path. */
   bodyOf: Map<string, number>;
@@ -153,11 +161,14 @@ export class Store {
     });
     const bodyOf = new Map(bodies.map((b, k) => [b.path, k]));
     const entryOf = new Map<string, Entry>();
-    for (const entry of message.entries) {
+    const entries = message.entries.map(placed);
+    for (const entry of entries) {
       entryOf.set(entry.key, entry);
       for (const path of entry.paths) entryOf.set(path, entry);
     }
-    this.world = { ...message, bodies, bodyOf, entryOf };
+    // A recording may not know whose its edges are.
+    const owners = message.owners ?? [];
+    this.world = { ...message, entries, owners, bodies, bodyOf, entryOf };
     this.changed('world');
     const kept = [...this.selection].filter((id) => this.exists(id));
     if (kept.length !== this.selection.size) this.select(kept);
@@ -235,4 +246,18 @@ export class Store {
       grid: layers.grid ? (robots[0] ?? world?.bodies[0]?.path ?? null) : null,
     };
   }
+}
+
+function placed(entry: DocumentEntry): Entry {
+  const poses = entry.paths.map((_, k) => entry.poses[k] ?? ([...middle(entry.points[k] ?? []), 0] as const));
+  return { ...entry, poses: poses.map(([x, y, heading]) => [x, y, heading]) };
+}
+
+/** The middle of the box around some points. */
+function middle(points: Point[]): Point {
+  const of = (k: 0 | 1): number => {
+    const all = points.map((p) => p[k]);
+    return all.length ? (Math.min(...all) + Math.max(...all)) / 2 : 0;
+  };
+  return [of(0), of(1)];
 }

@@ -8,7 +8,7 @@ use crate::problems::problem_json;
 use crate::runner::Runner;
 use serde_json::{Value, json};
 use swarmyard_engine::{List, Report};
-use swarmyard_formats::{Change, Document, Edited, Failed, apply, document, fragment, normalise, paste};
+use swarmyard_formats::{Change, Document, Edited, Entry, Failed, apply, document, fragment, normalise, paste};
 use swarmyard_sim::Error;
 
 /// Which way the document goes.
@@ -33,8 +33,8 @@ impl Runner {
         if self.show.is_replay() {
             return json!([]);
         }
-        let entries = self.editable().map(|document| document.entries);
-        entries.map_or_else(|_| json!([]), |entries| serde_json::to_value(entries).unwrap_or_default())
+        let entries = self.editable().map_or_else(|_| Vec::new(), |document| document.entries);
+        entries.iter().map(entry_json).collect()
     }
 
     fn editable(&self) -> Result<Document, Box<Failed>> {
@@ -214,6 +214,25 @@ impl Runner {
         }
         found
     }
+}
+
+/// One entry, as displays read it.
+fn entry_json(entry: &Entry) -> Value {
+    let fields = entry.fields.iter().map(|f| json!({ "key": f.name, "text": f.text, "line": f.line }));
+    let points = entry.paths.iter().map(|m| (!m.points.is_empty()).then_some(&m.points));
+    json!({
+        "key": entry.key,
+        "section": entry.section,
+        "class": entry.class,
+        "name": entry.name,
+        "paths": entry.paths.iter().map(|m| &m.path).collect::<Vec<_>>(),
+        "poses": entry.paths.iter().map(|m| m.pose).collect::<Vec<_>>(),
+        "points": points.collect::<Vec<_>>(),
+        "count": entry.count,
+        "line": entry.line,
+        "fields": fields.collect::<Vec<_>>(),
+        "fixed": entry.fixed,
+    })
 }
 
 fn named(label: String, otherwise: &str) -> String {

@@ -233,6 +233,10 @@ pub(crate) fn parse(text: &str) -> Result<Asked, (Option<u64>, Refusal)> {
             }
         },
     };
+    // After the id, so that the refusal carries it; whoever reads the socket bounds what comes here.
+    if text.len() > MOST_BYTES {
+        return Err((id, malformed(format!("a message has at most {MOST_BYTES} bytes, not {}", text.len()))));
+    }
     let request: Request =
         serde_json::from_value(value).map_err(|e| (id, malformed(format!("this is no request: {e}"))))?;
     request.check().map_err(|refusal| (id, refusal))?;

@@ -2,6 +2,7 @@
 
 use crate::files::Project;
 use serde_json::{Value, json};
+use swarmyard_base::Uid;
 use swarmyard_engine::{ControllerKind, Model, PartModel, TypeModel};
 use swarmyard_part_api::Register;
 use swarmyard_record::Bodies;
@@ -14,7 +15,7 @@ pub(crate) fn world_json(model: &Model, project: &Project) -> (Value, Value) {
 
 /// Path of each wall and fixed obstacle, by the owner's number that the edges of `drawing` carry.
 pub(crate) fn owners(model: &Model) -> Vec<&str> {
-    let mut owners: Vec<swarmyard_base::Uid> = model.fixed.edges().iter().map(|edge| edge.owner).collect();
+    let mut owners: Vec<Uid> = model.fixed.edges().iter().map(|edge| edge.owner).collect();
     owners.dedup();
     owners.into_iter().map(|uid| model.path_of(uid).unwrap_or("/world/border")).collect()
 }

@@ -8,17 +8,15 @@ import { objects } from '../view/pick';
 import { align, distribute, duplicateMany } from './arrange';
 import { openBuilder } from './builder';
 import { copy, cut, duplicate, paste } from './clipboard';
-import { startDrawing } from './draw-tool';
 import { editsOf } from './edits';
-import { newDocument, openDialog, save, saveAs, share } from './files';
+import { fileActions, insertActions } from './file-actions';
 import { flagsOf } from './flags';
 import { placedIds } from './handles';
-import { KINDS } from './kinds';
 import { openMenuAtSelection } from './menu';
 import { remove, splitEntries, turnBy } from './moves';
 import { nudge } from './nudge';
 import { openParameters, renameSelected } from './parameters';
-import { placeAtCentre } from './place';
+import { BORDER } from './select-tool';
 import { entriesOf, entryOf, whyNotEdit } from './subject';
 import { cornersKey, editCorners } from './vertices';
 
@@ -28,8 +26,8 @@ export function registerActions(app: App): void {
     ...selecting(app),
     ...moving(app),
     ...arranging(app),
-    ...inserting(app),
-    ...filing(app),
+    ...insertActions(app),
+    ...fileActions(app),
   );
 }
 
@@ -68,12 +66,13 @@ function editing(app: App): Command[] {
       refused: () => edit() ?? (store.status?.redo ? null : t.nothingToRedo),
       run: () => void editsOf(app).redo(),
     },
+    { id: 'edit.open', title: t.openObject, group: 'Edit', refused: some, run: () => openObject(app) },
     {
-      id: 'edit.open',
-      title: t.openObject,
+      id: 'edit.corners',
+      title: t.editCorners,
       group: 'Edit',
       menu: true,
-      refused: some,
+      refused: () => change() ?? (cornered(app) === null ? t.noCorners : null),
       run: () => openObject(app),
     },
     {
@@ -123,7 +122,7 @@ function editing(app: App): Command[] {
       keys: ['Ctrl+D'],
       menu: true,
       refused: change,
-      run: () => void duplicate(app, ids(), [store.step, -store.step]),
+      run: () => void duplicate(app, ids()),
     },
     {
       id: 'edit.grid',
@@ -174,11 +173,17 @@ function editing(app: App): Command[] {
 
 const isMany = (e: { section: string; count: number }): boolean => e.section === 'robot' && e.count > 1;
 
-/** What a double click does: corners of what has them, parameters of everything else. */
-function openObject(app: App): void {
+/** The one selected object, if it has corners. */
+function cornered(app: App): string | null {
   const [id, ...others] = [...app.store.selection];
   const entry = id === undefined ? null : entryOf(app.store, id);
-  if (id !== undefined && others.length === 0 && entry && cornersKey(entry)) editCorners(app, id);
+  return id !== undefined && others.length === 0 && entry && cornersKey(entry) ? id : null;
+}
+
+/** What a double click does: corners of what has them, parameters of everything else. */
+function openObject(app: App): void {
+  const id = cornered(app);
+  if (id !== null) editCorners(app, id);
   else void openSettings(app);
 }
 
@@ -202,7 +207,7 @@ function selecting(app: App): Command[] {
         store.select(
           objects(store)
             .map((o) => o.id)
-            .filter((id) => flags.isFree(id)),
+            .filter((id) => id !== BORDER && flags.isFree(id)),
         ),
     },
     {
@@ -346,59 +351,5 @@ function arranging(app: App): Command[] {
       refused: change,
       run: () => void distribute(app, axis),
     })),
-  ];
-}
-
-function inserting(app: App): Command[] {
-  const { edit } = refusals(app);
-  const keys: Record<string, string> = { robot: 'N', wall: 'W', track: 'T', polygon: 'P' };
-  return KINDS.map((kind): Command => {
-    const key = keys[kind.id];
-    return {
-      id: `insert.${kind.id}`,
-      title: t.insert(t.kinds[kind.id] ?? kind.id),
-      group: 'Insert',
-      ...(key ? { keys: [key] } : {}),
-      refused: edit,
-      run: () => (kind.drawn ? startDrawing(app, kind.drawn) : void placeAtCentre(app, kind.id)),
-    };
-  });
-}
-
-function filing(app: App): Command[] {
-  const refused = (): string | null => (app.store.isConsole ? null : t.needControl);
-  return [
-    {
-      id: 'file.new',
-      title: t.newFile,
-      group: 'File',
-      keys: ['Ctrl+N', 'Alt+N'],
-      refused,
-      run: () => void newDocument(app),
-    },
-    {
-      id: 'file.open',
-      title: t.openTitle,
-      group: 'File',
-      keys: ['Ctrl+O'],
-      refused,
-      run: () => void openDialog(app),
-    },
-    { id: 'file.save', title: t.save, group: 'File', keys: ['Ctrl+S'], refused, run: () => void save(app) },
-    {
-      id: 'file.save-as',
-      title: t.saveAsTitle,
-      group: 'File',
-      keys: ['Ctrl+Shift+S'],
-      refused,
-      run: () => void saveAs(app),
-    },
-    {
-      id: 'file.share',
-      title: t.shareLink,
-      group: 'File',
-      keys: ['Ctrl+Shift+L'],
-      run: () => void share(app),
-    },
   ];
 }

@@ -2,7 +2,8 @@
 
 import type { App } from '../app';
 import { h } from '../dom';
-import type { Change, Entry, Point } from '../protocol';
+import type { Change, Point } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { viewOf } from '../view/view';
 import { ask, row } from './dialog';

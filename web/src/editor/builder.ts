@@ -5,7 +5,8 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
-import type { Entry, Point } from '../protocol';
+import type { Point } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { outlineOf } from '../view/geometry';
 import { ask, closeDialogOf } from './dialog';
@@ -15,7 +16,7 @@ import { groups, mountText } from './kit';
 import { measure } from './numbers';
 import { symbolOf } from './properties';
 import { shapeOfType } from './shapes';
-import { fieldOf, partsOf, sheetOf, typeInHand, typeNames, whyNotEdit } from './subject';
+import { fieldOf, partsOf, sheetOf, typeInHand, typeNames, typeOf, whyNotEdit } from './subject';
 import { lengthOf, parseValue } from './toml';
 
 const SIZE = 340;
@@ -23,7 +24,8 @@ const SIZE = 340;
 export async function openBuilder(app: App): Promise<void> {
   const { store } = app;
   const names = typeNames(store);
-  const type = typeInHand(store) ?? names[0];
+  const [id = ''] = store.selection;
+  const type = typeInHand(store) ?? typeOf(store, id) ?? names[0];
   if (type === undefined) {
     app.toast(t.noTypes, 'error');
     return;

@@ -40,13 +40,20 @@ export async function paste(app: App, text?: string): Promise<void> {
   }
   if (fragment !== kept.fragment) kept = { fragment, times: 0 };
   kept.times += 1;
-  const far = kept.times * app.store.step;
-  const done = await editsOf(app).paste(fragment, [far, -far]);
+  const done = await editsOf(app).paste(fragment, ...waysFrom(app, kept.times));
   if (done) app.announce(t.saidPasted(describe(app.store, done.paths)));
 }
 
-/** The same things again, moved by a vector; they are selected then. */
-export async function duplicate(app: App, ids: readonly string[], by: Point): Promise<void> {
+/** Ever longer ways, in grid steps, so that a copy stands beside what was copied and not in it. */
+function waysFrom(app: App, times: number): Point[] {
+  return [0, 1, 2, 3, 4, 6, 9, 14, 20].map((more) => {
+    const far = (times + more) * app.store.step;
+    return [far, -far];
+  });
+}
+
+/** The same things again, moved by a vector or a little aside; they are selected then. */
+export async function duplicate(app: App, ids: readonly string[], by?: Point): Promise<void> {
   const why = whyNotEdit(app.store);
   if (why) {
     app.toast(why, 'error');
@@ -54,7 +61,7 @@ export async function duplicate(app: App, ids: readonly string[], by: Point): Pr
   }
   const fragment = await fragmentOf(app, ids);
   if (fragment === null) return;
-  const done = await editsOf(app).paste(fragment, by);
+  const done = await editsOf(app).paste(fragment, ...(by ? [by] : waysFrom(app, 1)));
   if (done) app.announce(t.saidPasted(describe(app.store, done.paths)));
 }
 

@@ -13,13 +13,16 @@ export interface Choice {
   check?: () => boolean;
 }
 
+let serial = 0;
+
 /** Shows a dialog and waits for one of its buttons; `null` when it was closed without one. */
 export function ask(title: string, body: Child[], choices: Choice[], name?: string): Promise<string | null> {
   return new Promise((resolve) => {
     let answer: string | null = null;
+    const titleId = `dialog-title-${++serial}`;
     const dialog = h('dialog', {
       class: 'editor-dialog',
-      aria: { labelledby: 'dialog-title' },
+      aria: { labelledby: titleId },
       data: { test: name ?? 'dialog' },
     });
     const close = (choice: Choice): void => {
@@ -42,7 +45,7 @@ export function ask(title: string, body: Child[], choices: Choice[], name?: stri
       h(
         'header',
         {},
-        h('h2', { id: 'dialog-title' }, title),
+        h('h2', { id: titleId }, title),
         h(
           'button',
           { type: 'button', class: 'plain', aria: { label: t.close }, on: { click: () => dialog.close() } },

@@ -16,12 +16,21 @@ interface Draft {
 export function startDrafts(app: App): void {
   const { store } = app;
   let checked: string | null = null;
+  /** Whether the world came after the connection was made: a status alone speaks of another one. */
+  let isFresh = false;
   let base = '';
   const key = (): string =>
     `swarmyard.draft.${store.project}.${store.status?.file ?? store.world?.title ?? ''}`;
   const look = (): void => {
     const { world, status } = store;
-    if (!world || !status || world.mode === 'replay' || store.link !== 'open' || world.file !== status.file)
+    if (
+      !isFresh ||
+      !world ||
+      !status ||
+      world.mode === 'replay' ||
+      store.link !== 'open' ||
+      world.file !== status.file
+    )
       return;
     const now = key();
     if (checked !== now) {
@@ -43,9 +52,15 @@ export function startDrafts(app: App): void {
       write(key(), null);
     }
   };
-  store.on(['world', 'status'], look);
+  store.on('world', () => {
+    isFresh = true;
+    look();
+  });
+  store.on('status', look);
   store.on('link', () => {
-    if (store.link !== 'open') checked = null;
+    if (store.link === 'open') return;
+    checked = null;
+    isFresh = false;
   });
 }
 

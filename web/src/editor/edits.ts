@@ -6,7 +6,7 @@
 
 import type { App } from '../app';
 import { Refused } from '../link';
-import type { Change, Failure } from '../protocol';
+import type { Change, Failure, Point } from '../protocol';
 import { t } from '../strings';
 import { whyNotEdit } from './subject';
 
@@ -51,9 +51,22 @@ export class Edits {
     }, then);
   }
 
-  /** Adds the entries of a piece of TOML, moved by `by`. */
-  paste(fragment: string, by: [number, number], then: Select = 'made'): Promise<Done | null> {
-    return this.queue(() => this.app.do('paste', { fragment, by, revision: this.revision }), then);
+  /**
+   * Adds the entries of a piece of TOML, moved by `by`; where something stands in the way, by the next of
+   * the ways.
+   */
+  paste(fragment: string, ...ways: Point[]): Promise<Done | null> {
+    return this.queue(async () => {
+      for (const [k, by] of ways.entries())
+        try {
+          return await this.app.link.ask('paste', { fragment, by, revision: this.revision });
+        } catch (why) {
+          if (k + 1 < ways.length && isOverlap(why)) continue;
+          this.app.fail(why);
+          return null;
+        }
+      return null;
+    }, 'made');
   }
 
   /** Replaces the whole text. */
@@ -145,6 +158,10 @@ export class Edits {
       });
     });
   }
+}
+
+function isOverlap(why: unknown): boolean {
+  return why instanceof Refused && (why.failure.problems?.some((p) => p.code === 'overlap') ?? false);
 }
 
 /** What is selected after an edit: what it made, what was selected before, or these. */

@@ -5,7 +5,8 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
-import type { Entry, SheetParam } from '../protocol';
+import type { SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { degrees, short, typedNumber } from './numbers';
 import { setPlaces } from './places';
@@ -159,7 +160,9 @@ function colour(param: SheetParam, id: string, write: Write): Control {
 }
 
 function area(param: SheetParam, id: string, write: Write): Control {
-  const input = h('textarea', { id, rows: 3, spellcheck: false });
+  const input = h('textarea', { id, rows: 1, spellcheck: false });
+  const grow = (): void => void (input.rows = Math.min(6, Math.max(1, Math.ceil(input.value.length / 24))));
+  input.addEventListener('input', grow);
   const keep = commits(input, (typed) => write(typed, input));
   return {
     element: input,
@@ -168,6 +171,7 @@ function area(param: SheetParam, id: string, write: Write): Control {
       const { text, mixed } = shared(entries, param.name);
       input.placeholder = mixed ? t.mixed : (param.default ?? '');
       keep(text?.trim() ?? '');
+      grow();
     },
   };
 }

@@ -146,13 +146,7 @@ export async function openDialog(app: App): Promise<void> {
   };
   find.addEventListener('input', show);
   show();
-  const own = h('input', {
-    type: 'file',
-    accept: '.toml,.mcap',
-    class: 'unseen',
-    tabIndex: -1,
-    aria: { label: t.fromComputer },
-  });
+  const own = h('input', { type: 'file', accept: '.toml,.mcap', hidden: true });
   let file: File | undefined;
   own.addEventListener('change', () => {
     file = own.files?.[0];

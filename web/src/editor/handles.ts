@@ -82,7 +82,7 @@ function ghosts(app: App, view: View, context: CanvasRenderingContext2D): void {
   context.setLineDash([5, 4]);
   context.strokeStyle = colourOf('--accent');
   for (const [id, motion] of preview.motions) {
-    for (const { points, closed } of linesOf(app.store, id)) {
+    for (const { points, closed } of linesOf(app.store, id, motion.from)) {
       trace(
         view,
         context,

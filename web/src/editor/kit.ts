@@ -5,7 +5,8 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
-import type { Change, Entry, Point, Sheet, SheetParam } from '../protocol';
+import type { Change, Point, Sheet, SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { unplaced } from '../view/geometry';
 import { viewOf } from '../view/view';
@@ -45,6 +46,7 @@ export function groups(app: App, type: () => string, toMount?: Drop): HTMLElemen
     return h(
       'div',
       { class: 'kit-group', role: 'group', aria: { label: t.partKinds[kind] } },
+      h('span', { class: 'faint' }, t.partKinds[kind]),
       ...sheets.map((sheet) => item(app, sheet, type, toMount)),
     );
   });

@@ -8,6 +8,8 @@ import { viewOf } from '../view/view';
 import { placedIds } from './handles';
 import { middleOf } from './moves';
 
+const OPTIONAL = ['edit.corners', 'edit.split'];
+
 let open: HTMLElement | null = null;
 
 /** Opens the menu at a place of the window. */
@@ -15,7 +17,8 @@ export function openMenu(_app: App, clientX: number, clientY: number): void {
   open?.remove();
   const before = document.activeElement;
   const items = all()
-    .filter((c) => c.menu)
+    // What this selection does not have is left out; what is off for another reason says why.
+    .filter((c) => c.menu && !(OPTIONAL.includes(c.id) && (c.refused?.() ?? null) !== null))
     .map((c) => itemOf(c, () => close(before)));
   const menu = h(
     'div',

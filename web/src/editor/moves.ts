@@ -7,21 +7,31 @@
 
 import type { App } from '../app';
 import { Refused } from '../link';
-import type { Change, Entry, Failure, Point } from '../protocol';
-import type { Store } from '../store';
+import type { Change, Failure, Point } from '../protocol';
+import type { Entry, Store } from '../store';
 import { t } from '../strings';
+import type { Pose } from '../view/geometry';
 import { viewOf } from '../view/view';
 import { ask } from './dialog';
 import { editsOf } from './edits';
 import { headingText, short } from './numbers';
-import { movedPose, previewOf, type Motion } from './preview';
+import { movedPose, previewOf, withFrom, type Motion } from './preview';
 import { describe, entriesOf, entryOf, PLACED, poseOf, shortName, startOf } from './subject';
 
-/** Moves objects by a vector. Answers whether it was done. */
-export async function moveBy(app: App, ids: readonly string[], by: Point): Promise<boolean> {
+/**
+ * Moves objects by a vector, from where they were when they were taken in hand. Answers whether it was
+ * done.
+ */
+export async function moveBy(
+  app: App,
+  ids: readonly string[],
+  by: Point,
+  from?: ReadonlyMap<string, Pose>,
+): Promise<boolean> {
   if (by[0] === 0 && by[1] === 0) return false;
   const label = t.stepMove(describe(app.store, ids));
-  return moveEach(app, label, new Map(ids.map((id) => [id, { by, turn: 0, about: [0, 0] }])));
+  const motion: Motion = { by, turn: 0, about: [0, 0] };
+  return moveEach(app, label, new Map(ids.map((id) => [id, withFrom(motion, from?.get(id))])));
 }
 
 /** Turns objects: each about its own place, or all about one point. */
@@ -30,10 +40,12 @@ export async function turnBy(
   ids: readonly string[],
   turn: number,
   about?: Point,
+  from?: Pose,
 ): Promise<boolean> {
   const { store } = app;
   const motions = new Map<string, Motion>();
-  for (const id of ids) motions.set(id, { by: [0, 0], turn, about: about ?? middleOf(app, id) });
+  for (const id of ids)
+    motions.set(id, withFrom({ by: [0, 0], turn, about: about ?? middleOf(app, id) }, from));
   return moveEach(app, t.stepTurn(describe(store, ids)), motions);
 }
 
@@ -88,7 +100,7 @@ function changeOf(
   const id = ids.find((i) => entryOf(store, i) === entry);
   const motion = id === undefined ? undefined : motions.get(id);
   if (!isPlaced || entry.fixed !== null || id === undefined || !motion) return [];
-  const [start, shown] = [startOf(store, id), poseOf(store, id)];
+  const [start, shown] = [startOf(store, id), motion.from ?? poseOf(store, id)];
   if (entry.count === 1 && start && shown && isElsewhere(start, shown)) {
     const { x, y, heading } = movedPose(motion, shown);
     return [

@@ -1,7 +1,6 @@
 /** The rows of the outline, from the world: groups, objects, types with their parts. Pure. */
 
-import type { Entry } from '../protocol';
-import type { World } from '../store';
+import type { Entry, World } from '../store';
 import type { IconName } from './icons';
 
 export interface Row {

@@ -56,8 +56,6 @@ class Outline {
       const row = this.rowAt(event);
       if (row?.id && !store.selection.has(row.id)) this.pick(row);
     });
-    this.element.addEventListener('focus', () => this.draw(true));
-    this.element.addEventListener('blur', () => this.draw(true));
     if ('ResizeObserver' in window) new ResizeObserver(() => this.draw()).observe(this.element);
   }
 

@@ -1,7 +1,8 @@
 /** Sets one number (x, y or heading) of the places of several entries in one step. */
 
 import type { App } from '../app';
-import type { Entry, SheetParam } from '../protocol';
+import type { SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { editsOf } from './edits';
 import { messageOf, nameOfAll } from './settle';

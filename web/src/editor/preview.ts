@@ -14,6 +14,8 @@ export interface Motion {
   by: Point;
   turn: number;
   about: Point;
+  /** Where the object was when it was taken in hand; a run may have moved it since. */
+  from?: Pose;
 }
 
 export const STILL: Motion = { by: [0, 0], turn: 0, about: [0, 0] };
@@ -27,6 +29,10 @@ export function movedPoint(motion: Motion, p: Point): Point {
 export function movedPose(motion: Motion, pose: Pose): Pose {
   const [x, y] = movedPoint(motion, [pose.x, pose.y]);
   return { x, y, heading: pose.heading + motion.turn };
+}
+
+export function withFrom(motion: Motion, from: Pose | undefined): Motion {
+  return from ? { ...motion, from } : motion;
 }
 
 class Preview {
@@ -46,9 +52,9 @@ class Preview {
     this.listeners.set(owner, listener);
   }
 
-  set(ids: Iterable<string>, motion: Motion): void {
+  set(ids: Iterable<string>, motion: Motion, from?: ReadonlyMap<string, Pose>): void {
     this.motions.clear();
-    for (const id of ids) this.motions.set(id, motion);
+    for (const id of ids) this.motions.set(id, withFrom(motion, from?.get(id)));
     this.changed();
   }
 
@@ -61,7 +67,7 @@ class Preview {
   /** Where an object would be; `null` when nothing moves it. */
   poseOf(id: string): Pose | null {
     const motion = this.motions.get(id);
-    const pose = motion && poseOf(this.app.store, id);
+    const pose = motion && (motion.from ?? poseOf(this.app.store, id));
     return pose ? movedPose(motion, pose) : null;
   }
 

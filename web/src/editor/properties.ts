@@ -4,7 +4,8 @@ import '../styles/editor.css';
 import type { App } from '../app';
 import { run } from '../commands';
 import { fill, h } from '../dom';
-import type { Entry, SheetParam } from '../protocol';
+import type { SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { makeField, type Field } from './fields';
 import { icon, type IconName } from './icons';
@@ -128,7 +129,7 @@ function notes(app: App, entries: readonly Entry[]): HTMLElement[] {
       ),
     );
   const sheet = entry && sheetOf(store, entry);
-  if (entries.length === 1 && sheet) list.push(h('p', { class: 'faint summary' }, sheet.summary));
+  if (entries.length === 1 && sheet) list.push(h('p', { class: 'faint summary' }, ...prose(sheet.summary)));
   return list;
 }
 
@@ -209,4 +210,9 @@ function upLink(app: App, entries: readonly Entry[]): HTMLElement[] {
 export function symbolOf(app: App, entry: Entry): IconName {
   const kind = sheetOf(app.store, entry)?.kind;
   return kind === 'actuator' ? 'actuator' : kind === 'controller' ? 'controller' : 'sensor';
+}
+
+/** A sentence of a sheet, with what stands between backticks as code. */
+function prose(text: string): (string | HTMLElement)[] {
+  return text.split('`').map((piece, k) => (k % 2 === 1 ? h('code', {}, piece) : piece));
 }

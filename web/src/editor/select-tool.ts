@@ -7,7 +7,7 @@ import type { App } from '../app';
 import { run } from '../commands';
 import type { Point } from '../protocol';
 import { t } from '../strings';
-import { boxOf, type Box } from '../view/geometry';
+import { boxOf, type Box, type Pose } from '../view/geometry';
 import { viewOf } from '../view/view';
 import { duplicate } from './clipboard';
 import { flagsOf } from './flags';
@@ -19,19 +19,29 @@ import { currentMode } from './modes';
 import { middleOf, moveBy, remove, turnBy } from './moves';
 import { degrees, snapTo, wrap } from './numbers';
 import { snapped } from './place';
-import { previewOf } from './preview';
-import { entryOf, oneLine, whyNotEdit } from './subject';
+import { previewOf, withFrom } from './preview';
+import { entryOf, oneLine, poseOf, whyNotEdit } from './subject';
 
 /** Pixels before a press is a drag; fingers are less steady. */
 const FAR = { mouse: 3, pen: 5, touch: 10 };
 const LONG_PRESS_MS = 550;
 const GUIDE_PX = 5;
+/** The wall around the world belongs to the world, not to anything that could be dragged. */
+export const BORDER = '/world/border';
 
 type Doing =
   | { what: 'press'; id: string | null; add: boolean }
-  | { what: 'move'; ids: string[]; anchor: Point; by: Point; box: Box | null; others: Box[] }
+  | {
+      what: 'move';
+      ids: string[];
+      from: Map<string, Pose>;
+      anchor: Point;
+      by: Point;
+      box: Box | null;
+      others: Box[];
+    }
   | { what: 'band'; before: ReadonlySet<string> }
-  | { what: 'turn'; id: string; about: Point; from: number; by: number };
+  | { what: 'turn'; id: string; pose: Pose | null; about: Point; from: number; by: number };
 
 export class SelectTool {
   private doing: Doing | null = null;
@@ -60,7 +70,7 @@ export class SelectTool {
     );
   }
 
-  private accept = (id: string): boolean => flagsOf(this.app).isFree(id);
+  private accept = (id: string): boolean => id !== BORDER && flagsOf(this.app).isFree(id);
 
   private pointer(event: PointerEvent | MouseEvent): boolean {
     switch (event.type) {
@@ -99,7 +109,8 @@ export class SelectTool {
       handle &&
       Math.hypot(event.clientX - rect.left - handle.at[0], event.clientY - rect.top - handle.at[1]) < reach
     ) {
-      this.doing = { what: 'turn', id: handle.id, about: handle.about, from: handle.heading, by: 0 };
+      const pose = poseOf(this.app.store, handle.id);
+      this.doing = { what: 'turn', id: handle.id, pose, about: handle.about, from: handle.heading, by: 0 };
       return true;
     }
     const id = view.objectAt(x, y, this.accept)?.id ?? null;
@@ -161,6 +172,11 @@ export class SelectTool {
     this.doing = {
       what: 'move',
       ids,
+      from: new Map(
+        ids.flatMap((i) =>
+          [[i, poseOf(store, i)] as const].filter((p): p is [string, Pose] => p[1] !== null),
+        ),
+      ),
       anchor: this.anchorOf(id),
       by: [0, 0],
       box: boundsOfMany(this.app, ids),
@@ -203,7 +219,7 @@ export class SelectTool {
       // Off the grid, guides attract.
       if (!store.snap && !suspended) doing.by = [doing.by[0] + by[0], doing.by[1] + by[1]];
     }
-    previewOf(this.app).set(doing.ids, { by: doing.by, turn: 0, about: [0, 0] });
+    previewOf(this.app).set(doing.ids, { by: doing.by, turn: 0, about: [0, 0] }, doing.from);
     const out = isOverBin(event);
     document.querySelector('.left')?.classList.toggle('bin', out);
     say(this.app, out ? t.dropToDelete : `${goal[0].toFixed(3)}, ${goal[1].toFixed(3)} m`);
@@ -213,7 +229,8 @@ export class SelectTool {
     const angle = Math.atan2(y - doing.about[1], x - doing.about[0]);
     const heading = inSteps ? snapTo(angle, Math.PI / 12) : angle;
     doing.by = wrap(heading - doing.from);
-    previewOf(this.app).set([doing.id], { by: [0, 0], turn: doing.by, about: doing.about });
+    const motion = { by: [0, 0] as Point, turn: doing.by, about: doing.about };
+    previewOf(this.app).set([doing.id], withFrom(motion, doing.pose ?? undefined));
     say(this.app, `${degrees(wrap(heading)).toFixed(1)}°`);
   }
 
@@ -235,19 +252,19 @@ export class SelectTool {
     if (doing.what === 'press') this.click(doing.id, doing.add);
     if (doing.what === 'turn') {
       if (doing.by === 0) previewOf(this.app).clear();
-      else void turnBy(this.app, [doing.id], doing.by, doing.about);
+      else void turnBy(this.app, [doing.id], doing.by, doing.about, doing.pose ?? undefined);
     }
     if (doing.what === 'move') this.drop(doing, event);
     return true;
   }
 
-  private drop({ ids, by }: Extract<Doing, { what: 'move' }>, event: PointerEvent): void {
+  private drop({ ids, by, from }: Extract<Doing, { what: 'move' }>, event: PointerEvent): void {
     if (isOverBin(event)) void remove(this.app, ids, true);
     else if (event.altKey) {
       previewOf(this.app).clear();
       void duplicate(this.app, ids, by);
     } else if (by[0] === 0 && by[1] === 0) previewOf(this.app).clear();
-    else void moveBy(this.app, ids, by);
+    else void moveBy(this.app, ids, by, from);
   }
 
   private click(id: string | null, add: boolean): void {

@@ -2,7 +2,8 @@
 
 import type { App } from '../app';
 import { Refused } from '../link';
-import type { Change, Entry, Failure, SheetParam } from '../protocol';
+import type { Change, Failure, SheetParam } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { editsOf } from './edits';
 import { fieldOf, whyNotEdit } from './subject';

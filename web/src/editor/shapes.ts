@@ -2,7 +2,7 @@
 
 import type { Point, Shape } from '../protocol';
 import type { Store } from '../store';
-import { outlineOf, placed } from '../view/geometry';
+import { outlineOf, placed, type Pose } from '../view/geometry';
 import { fixedOf } from '../view/pick';
 import { fieldOf, poseOf } from './subject';
 import { lengthOf, parseValue, pointsOf } from './toml';
@@ -40,12 +40,12 @@ export interface Line {
   closed: boolean;
 }
 
-/** The lines of an object where it is now. */
-export function linesOf(store: Store, id: string): Line[] {
+/** The lines of an object where it is now, or, if it is a body, as if it were elsewhere. */
+export function linesOf(store: Store, id: string, elsewhere?: Pose): Line[] {
   const { world } = store;
   if (!world) return [];
   const body = world.bodyOf.get(id);
-  const pose = poseOf(store, id);
+  const pose = elsewhere ?? poseOf(store, id);
   if (body !== undefined && pose) {
     const shape = world.drawing.types[world.bodies[body]?.type ?? -1]?.outline;
     return shape ? [{ points: outlineOf(shape).map((p) => placed(pose, p)), closed: true }] : [];

@@ -1,8 +1,8 @@
 /** What the editor speaks about: objects of the selection and the entries of the document behind them. */
 
 import type { App } from '../app';
-import type { Entry, Sheet, SheetParam } from '../protocol';
-import type { Store } from '../store';
+import type { Sheet, SheetParam } from '../protocol';
+import type { Entry, Store } from '../store';
 import { t } from '../strings';
 import type { Pose } from '../view/geometry';
 import { degrees, short } from './numbers';
@@ -87,13 +87,12 @@ export function typeOf(store: Store, id: string): string | null {
   return type === undefined ? null : (store.world?.types[type]?.name ?? null);
 }
 
-/** The type that is being looked at: a type, one of its parts, or a robot of it. */
+/** The type that is being looked at: a type or one of its parts. */
 export function typeInHand(store: Store): string | null {
   const names = new Set<string>();
   for (const id of store.selection) {
-    const name =
-      /^type\.("[^"]+"|[^.]+)/.exec(id)?.[1] ?? /^\/types\/([^/]+)/.exec(id)?.[1] ?? typeOf(store, id);
-    if (name) names.add(name.replaceAll('"', ''));
+    const name = /^type\.("[^"]+"|[^.]+)/.exec(id)?.[1] ?? /^\/types\/([^/]+)/.exec(id)?.[1];
+    names.add(name?.replaceAll('"', '') ?? '');
   }
   const [only] = names;
   return names.size === 1 && only ? only : null;

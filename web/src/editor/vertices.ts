@@ -4,7 +4,8 @@
  */
 
 import type { App } from '../app';
-import type { Entry, Point } from '../protocol';
+import type { Point } from '../protocol';
+import type { Entry } from '../store';
 import { t } from '../strings';
 import { distanceToSegment, placed, unplaced } from '../view/geometry';
 import { viewOf } from '../view/view';

@@ -235,7 +235,7 @@ export class ConsolePane {
               revision: app.store.world?.revision ?? 0,
             })
           : await app.link.ask(asked.do, asked.with);
-      const text = Object.keys(answer).length > 0 ? JSON.stringify(answer) : t.commandDone;
+      const text = Object.keys(answer).length > 0 ? JSON.stringify(answer) : t.saidDone;
       this.say('info', text);
     } catch (why) {
       if (!(why instanceof Refused)) throw why;

@@ -98,6 +98,8 @@ export const editor = {
   parameters: 'Parameters…',
   parametersOf: (what: string) => `Parameters of ${what}`,
   openObject: 'Edit corners or parameters',
+  editCorners: 'Edit corners',
+  noCorners: 'it has no corners',
   rename: 'Rename',
   renameTitle: 'Rename…',
   lockOne: (name: string) => `Lock ${name}`,

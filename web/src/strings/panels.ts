@@ -38,7 +38,9 @@ export const panels = {
   levels: { coarse: 'coarse', normal: 'normal', fine: 'fine' },
   fromNextStep: 'Takes effect from the next step on.',
   replayFixed: 'A recording keeps what it was made with.',
+  untitledWorld: 'Untitled',
   notSaved: 'not saved yet',
+  unsavedMark: 'Unsaved changes',
   replay: 'Replay',
   more: 'More',
   // Control and connection
@@ -124,7 +126,7 @@ export const panels = {
   commandLine: 'Type a command; help lists them',
   completions: 'Completions',
   connectedAgain: '— connected to a server that has just begun —',
-  commandDone: 'done',
+  saidDone: 'done',
   setLabel: (entry: string, key: string) => `Set ${entry}.${key}`,
   // Problems
   problems: 'Problems',

@@ -1,8 +1,10 @@
 /**
- * The displays: the top view on three canvases one above the other (what is still, what was left behind,
- * what moves), the 3-D view when it is asked for, and the controls on them.
+ * The displays: the top view, the 3-D view when it is asked for, and the controls on them.
  *
- * Each canvas is drawn only when something on it has changed, at most once per picture of the screen.
+ * The top view has a ground (what is still, and what was left behind) on a canvas that nobody sees; it is
+ * drawn again only when the camera or the world changes. A picture is a copy of the ground with what moves
+ * on top, at most one per picture of the screen. One canvas that is seen, and a solid one: where the
+ * graphics card is only pretended, putting canvases together costs more than drawing on them.
  */
 
 import '../styles/view.css';
@@ -35,12 +37,10 @@ export function mountCanvas(app: App): HTMLElement {
   registerViewCommands(view, traces);
   const hover = new Hover(view);
   const controls = new Controls(view, hover);
-  const still = h('canvas', { class: 'below flat', aria: { hidden: 'true' } });
-  const left = h('canvas', { class: 'below flat', aria: { hidden: 'true' } });
   view.canvas.classList.add('flat');
-  const stage = h('div', { class: 'stage' }, still, left, view.canvas, ...controls.elements, hover.element);
+  const stage = h('div', { class: 'stage' }, view.canvas, ...controls.elements, hover.element);
 
-  const painter = new Painter(view, traces, flashes, still, left);
+  const painter = new Painter(view, traces, flashes);
   view.paint = () => {
     if (app.store.view === '2d') painter.paint();
     hover.update();
@@ -50,9 +50,9 @@ export function mountCanvas(app: App): HTMLElement {
   attachSpaceView(view, stage);
   attachCamera(view, stage, painter, isChosen);
   attachFrames(view, traces, flashes);
-  app.store.on(['world', 'camera', 'layers', 'view'], () => painter.stillChanged());
+  app.store.on(['world', 'camera', 'layers', 'view'], () => painter.groundChanged());
   app.store.on(['marks', 'grid', 'selection', 'status'], () => view.requestDraw());
-  onInkChanged(() => painter.stillChanged(true));
+  onInkChanged(() => painter.groundChanged());
   installHook(app, (x, y) => view.toScreen(x, y), viewHook(view, traces, flashes));
   return stage;
 }
@@ -101,7 +101,13 @@ function attachCamera(view: View, stage: HTMLElement, painter: Painter, isChosen
     readAddress(store);
     store.changed('view');
   });
+  const measure = (): void => {
+    view.size = { width: stage.clientWidth, height: stage.clientHeight };
+    painter.resize();
+  };
   store.on('frame', () => {
+    // The first frame may come before the browser has told the size.
+    if (view.size.width === 0) measure();
     // A first look, and a look at another file, shows everything; an edit does not move the picture.
     const now = store.world?.file ?? store.world?.title ?? null;
     if (now === file) return;
@@ -112,85 +118,75 @@ function attachCamera(view: View, stage: HTMLElement, painter: Painter, isChosen
     fit();
   });
   new ResizeObserver(() => {
-    view.size = { width: stage.clientWidth, height: stage.clientHeight };
-    painter.resize();
+    measure();
     if (!isChosen && store.frame) fit();
   }).observe(stage);
 }
 
 class Painter {
-  private isStillOld = true;
+  private isGroundOld = true;
   private ratio = 1;
   private readonly grid: GridLayer;
   private readonly traceLayer: TraceLayer;
-  private readonly contexts: {
-    still: CanvasRenderingContext2D;
-    left: CanvasRenderingContext2D;
-    live: CanvasRenderingContext2D;
-  };
+  private readonly ground: CanvasRenderingContext2D;
+  private readonly seen: CanvasRenderingContext2D;
 
   constructor(
     private readonly view: View,
     traces: Traces,
     private readonly flashes: Flashes,
-    private readonly still: HTMLCanvasElement,
-    private readonly left: HTMLCanvasElement,
   ) {
     this.grid = new GridLayer(view);
     this.traceLayer = new TraceLayer(view, traces);
-    this.contexts = {
-      still: contextOf(still, false),
-      left: contextOf(left, true),
-      live: contextOf(view.canvas, true),
-    };
+    this.ground = contextOf(document.createElement('canvas'));
+    this.seen = contextOf(view.canvas);
   }
 
-  stillChanged(isAll = false): void {
-    this.isStillOld = true;
-    if (isAll) this.traceLayer.forget();
+  /** What is still has changed, or is seen from elsewhere, or in other colours. */
+  groundChanged(): void {
+    this.isGroundOld = true;
     this.view.requestDraw();
   }
 
   resize(): void {
     this.ratio = Math.min(3, devicePixelRatio || 1);
     const { width, height } = this.view.size;
-    for (const canvas of [this.still, this.left, this.view.canvas]) {
+    for (const { canvas } of [this.ground, this.seen]) {
       canvas.width = Math.max(1, Math.round(width * this.ratio));
       canvas.height = Math.max(1, Math.round(height * this.ratio));
     }
-    this.stillChanged(true);
+    this.groundChanged();
   }
 
   paint(): void {
-    const { view, ratio } = this;
-    const { still, left, live } = this.contexts;
+    const { view, ratio, ground, seen } = this;
     if (view.size.width === 0) return;
-    if (this.isStillOld) {
-      still.setTransform(ratio, 0, 0, ratio, 0, 0);
-      drawStill(still, view);
-      this.isStillOld = false;
-    }
-    this.traceLayer.draw(left, ratio);
-    live.setTransform(1, 0, 0, 1, 0, 0);
-    live.clearRect(0, 0, live.canvas.width, live.canvas.height);
-    live.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ground.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (this.isGroundOld || this.traceLayer.mustBeginAnew) {
+      drawStill(ground, view);
+      this.traceLayer.drawAll(ground, ratio, this.isGroundOld);
+      this.isGroundOld = false;
+    } else this.traceLayer.drawNew(ground, ratio);
+    seen.setTransform(1, 0, 0, 1, 0, 0);
+    seen.drawImage(ground.canvas, 0, 0);
+    seen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { layers } = view.store;
-    if (layers.grid) this.grid.draw(live);
-    drawMarks(live, view);
-    drawBodies(live, view, seenBodies(view), ratio);
-    drawSelection(live, view);
-    if (layers.contacts) this.flashes.draw(live);
+    if (layers.grid) this.grid.draw(seen);
+    drawMarks(seen, view);
+    drawBodies(seen, view, seenBodies(view), ratio);
+    drawSelection(seen, view);
+    if (layers.contacts) this.flashes.draw(seen);
     for (const overlay of view.overlays) {
-      live.save();
-      overlay(live, view);
-      live.restore();
+      seen.save();
+      overlay(seen, view);
+      seen.restore();
     }
   }
 }
 
 /** Drawn by the processor: steady everywhere, also where the graphics card is only pretended. */
-function contextOf(canvas: HTMLCanvasElement, alpha: boolean): CanvasRenderingContext2D {
-  const context = canvas.getContext('2d', { willReadFrequently: true, alpha });
+function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d', { willReadFrequently: true, alpha: false });
   if (!context) throw new Error('this browser cannot draw on a canvas');
   return context;
 }

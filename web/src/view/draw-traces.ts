@@ -1,6 +1,6 @@
 /**
- * Draws trails and accumulated arcs on a canvas of their own. While the camera rests only what is new is
- * added; while it moves a part is enough, and the rest follows when it rests again.
+ * Draws trails and accumulated arcs on the ground. While the camera rests only what is new is added; while
+ * it moves a part is enough, and the rest follows when it rests again.
  */
 
 import type { World } from '../store';
@@ -16,7 +16,6 @@ const QUICK = 6_000;
 const REST_MS = 120;
 
 export class TraceLayer {
-  private key = '';
   private places = 0;
   private arcs = 0;
   private timer = 0;
@@ -27,51 +26,39 @@ export class TraceLayer {
     private readonly traces: Traces,
   ) {}
 
-  /** Everything has to be drawn again, such as after other colours. */
-  forget(): void {
-    this.key = '';
+  /** Whether what was drawn is no longer so, or only a part of it was drawn. */
+  get mustBeginAnew(): boolean {
+    return this.wantsAll || this.traces.places.end < this.places || this.traces.arcs.end < this.arcs;
   }
 
-  draw(context: Context, ratio: number): void {
-    const { store, size } = this.view;
-    const { camera, layers, world } = store;
-    if (!world) return;
+  /** Draws on ground without any traces; `isMoving` says that another such picture may follow at once. */
+  drawAll(context: Context, ratio: number, isMoving: boolean): void {
     const { places, arcs } = this.traces;
-    const key = [
-      camera.x,
-      camera.y,
-      camera.scale,
-      size.width,
-      size.height,
-      ratio,
-      layers.trails,
-      layers.arcs,
-    ].join();
-    const isMoved = key !== this.key || places.end < this.places || arcs.end < this.arcs;
-    const isNew = isMoved || this.wantsAll;
-    if (isNew) {
-      this.key = key;
-      this.places = this.arcs = 0;
-      context.setTransform(1, 0, 0, 1, 0, 0);
-      context.clearRect(0, 0, context.canvas.width, context.canvas.height);
-    }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const isPart = isMoved && places.length + arcs.length > QUICK;
+    this.places = this.arcs = 0;
     this.wantsAll = false;
-    const stride = (length: number): number => (isPart ? Math.ceil(length / (QUICK / 2)) : 1);
-    if (layers.arcs) this.drawArcs(context, stride(arcs.length));
-    if (layers.trails !== 'none') this.drawPlaces(context, world, ratio, stride(places.length));
-    this.places = places.end;
-    this.arcs = arcs.end;
-    if (isPart) this.drawRestLater();
+    const isPart = isMoving && places.length + arcs.length > QUICK;
+    const stride = (length: number): number => (isPart ? Math.max(1, Math.ceil(length / (QUICK / 2))) : 1);
+    this.draw(context, ratio, stride(places.length), stride(arcs.length));
+    clearTimeout(this.timer);
+    if (isPart)
+      this.timer = window.setTimeout(() => {
+        this.wantsAll = true;
+        this.view.requestDraw();
+      }, REST_MS);
   }
 
-  private drawRestLater(): void {
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
-      this.wantsAll = true;
-      this.view.requestDraw();
-    }, REST_MS);
+  /** Adds what has come since. */
+  drawNew(context: Context, ratio: number): void {
+    this.draw(context, ratio, 1, 1);
+  }
+
+  private draw(context: Context, ratio: number, placeStride: number, arcStride: number): void {
+    const { layers, world } = this.view.store;
+    if (!world) return;
+    if (layers.arcs) this.drawArcs(context, arcStride);
+    if (layers.trails !== 'none') this.drawPlaces(context, world, ratio, placeStride);
+    this.places = this.traces.places.end;
+    this.arcs = this.traces.arcs.end;
   }
 
   private drawPlaces(context: Context, world: World, ratio: number, stride: number): void {
