@@ -7,6 +7,7 @@ import type { Diagnostic } from '../protocol';
 import { t } from '../strings';
 import { arrive, isDirty, isDisputed, openBuffer, settle, type Buffer } from './code-buffers';
 import type { CodeEditor } from './code-editor';
+import { placed } from './diagnostics';
 import { EventFeed } from './event-feed';
 import { shortName } from './numbers';
 
@@ -176,7 +177,7 @@ export class CodePane {
 
   private problemsOf(file: string): Diagnostic[] {
     const { problems, world } = this.app.store;
-    const all = [...problems.document, ...problems.code, ...problems.open];
+    const all = placed([...problems.document, ...problems.code, ...problems.open], world?.file ?? null);
     if (file === SCENARIO)
       return all.filter((d) => d.line !== null && (d.file === null || d.file === world?.file));
     return all.filter((d) => d.file === file && d.line !== null);

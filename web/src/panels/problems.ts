@@ -6,12 +6,15 @@ import { icon } from '../icons';
 import type { Diagnostic } from '../protocol';
 import { t } from '../strings';
 import { theDesk } from './desk';
+import { placed } from './diagnostics';
 
 export function mountProblems(app: App, badge: HTMLElement): HTMLElement {
   const { store } = app;
   const list = h('ul', { class: 'problems', data: { test: 'problems' } });
   const show = (): void => {
-    const all = (['open', 'document', 'code'] as const).flatMap((from) => store.problems[from]);
+    const all = (['open', 'document', 'code'] as const).flatMap((from) =>
+      placed(store.problems[from], store.world?.file ?? null),
+    );
     const errors = all.filter((d) => d.severity === 'error').length;
     badge.textContent = String(all.length);
     badge.hidden = all.length === 0;
