@@ -35,9 +35,9 @@ pub use graft::{Graft, List, Report, Standing, Start, graft};
 pub use groups::{ContactEvent, Grouping};
 pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
-pub use minds::{Heard, Minds, has_failed, is_due};
 pub use kept::Kept;
 pub use kinship::{Kinship, renumbered};
+pub use minds::{Heard, Minds, has_failed, is_due};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,

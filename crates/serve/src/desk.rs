@@ -144,9 +144,12 @@ impl Runner {
             R::OpenText { name, text } => self.open_text(name, text),
             R::Save { path } => self.save(path),
             R::Hello { .. } => Err(Refusal::new("out-of-order", "`hello` was said already")),
-            R::Sheets {} | R::Worlds {} | R::Files { .. } | R::Read { .. } | R::Step { .. } | R::Seek { .. } => {
-                Err(Refusal::new("out-of-order", "this is answered elsewhere"))
-            }
+            R::Sheets {}
+            | R::Worlds {}
+            | R::Files { .. }
+            | R::Read { .. }
+            | R::Step { .. }
+            | R::Seek { .. } => Err(Refusal::new("out-of-order", "this is answered elsewhere")),
         }
     }
 

@@ -8,7 +8,9 @@ use crate::problems::problem_json;
 use crate::runner::Runner;
 use serde_json::{Value, json};
 use swarmyard_engine::{List, Report};
-use swarmyard_formats::{Change, Document, Edited, Entry, Failed, apply, document, fragment, normalise, paste};
+use swarmyard_formats::{
+    Change, Document, Edited, Entry, Failed, apply, document, fragment, normalise, paste,
+};
 use swarmyard_sim::Error;
 
 /// Which way the document goes.
@@ -88,7 +90,8 @@ impl Runner {
 
     pub(crate) fn normalise(&self, class: &str, param: &str, typed: &str) -> Answer {
         let sheet = self.setting.registry().sheet(class);
-        let sheet = sheet.ok_or_else(|| Refusal::new("unknown-class", format!("there is no class `{class}`")))?;
+        let sheet =
+            sheet.ok_or_else(|| Refusal::new("unknown-class", format!("there is no class `{class}`")))?;
         let found = sheet.params.iter().find(|p| p.name == param);
         let found =
             found.ok_or_else(|| Refusal::new("unknown-param", format!("`{class}` has no `{param}`")))?;
@@ -188,7 +191,12 @@ impl Runner {
             }
         }
         if !reloaded.is_empty() {
-            self.log.say("info", "code", None, format!("{path}: its new code runs in {}", reloaded.join(", ")));
+            self.log.say(
+                "info",
+                "code",
+                None,
+                format!("{path}: its new code runs in {}", reloaded.join(", ")),
+            );
         }
         if !problems.is_empty() {
             self.log.say("error", "code", None, format!("{path} does not compile: the old code goes on"));

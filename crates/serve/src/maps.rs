@@ -41,7 +41,8 @@ impl Maps {
         self.mappers.retain(|robot, _| wanted.contains(&robot));
         self.made.retain(|robot, _| wanted.contains(&robot));
         for robot in wanted {
-            if !self.mappers.contains_key(robot) && self.mappers.len() < MOST
+            if !self.mappers.contains_key(robot)
+                && self.mappers.len() < MOST
                 && let Some(mapper) = begin(sim, robot)
             {
                 self.mappers.insert(robot.clone(), mapper);

@@ -135,13 +135,15 @@ impl Runner {
             stepping: None,
             waiting: None,
             is_leaving: false,
-            number: 1,
+            number: 0,
             revision: 1,
         };
         runner.tape_anew();
         if let Some(file) = file {
             runner.open_first(file);
         }
+        // What could not be opened is a run all the same: of an empty world.
+        runner.number = 1;
         runner.publish(true);
         Ok(runner)
     }
@@ -223,7 +225,8 @@ impl Runner {
             (Ok(()), Request::Seek { stop }) => match self.seek(stop) {
                 Ok(0) => Ok(json!({ "stop": stop, "left": 0 })),
                 Ok(left) => {
-                    self.stepping = Some(Stepping { left, reply: Some(reply), until: Instant::now() + PATIENCE });
+                    self.stepping =
+                        Some(Stepping { left, reply: Some(reply), until: Instant::now() + PATIENCE });
                     return;
                 }
                 Err(refusal) => Err(refusal),

@@ -95,7 +95,9 @@ impl Library {
                 let revision = format!("{:016x}", swarmyard_base::hash::bytes_hash(text.as_bytes()));
                 Ok(json!({ "text": text, "revision": revision }))
             }
-            Request::Sheets {} => Ok(json!({ "sheets": swarmyard_formats::sheets_json(&standard_registry()) })),
+            Request::Sheets {} => {
+                Ok(json!({ "sheets": swarmyard_formats::sheets_json(&standard_registry()) }))
+            }
             _ => Err(Refusal::new("unknown", "files do not answer that")),
         }
     }

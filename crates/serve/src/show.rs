@@ -182,7 +182,10 @@ impl Show {
             return None;
         }
         replay.differs = Some(stop);
-        let what = format!("the replay differs from the recording at stop {stop}: {:016x}, recorded {:016x}", self.hash, mark.hash);
+        let what = format!(
+            "the replay differs from the recording at stop {stop}: {:016x}, recorded {:016x}",
+            self.hash, mark.hash
+        );
         Some(Error::System(what))
     }
 

@@ -27,8 +27,7 @@ impl Tape {
         let file = format!("swarmyard-serve-{}-{number}.mcap", std::process::id());
         let path = std::env::temp_dir().join(file);
         let header = again::header(sim, name, &[]);
-        let mut tape =
-            Tape { recorder: None, path, name: name.to_owned(), code: Vec::new(), trouble: None };
+        let mut tape = Tape { recorder: None, path, name: name.to_owned(), code: Vec::new(), trouble: None };
         match Recorder::create(&tape.path, &header, sim.model()) {
             Ok(mut recorder) => {
                 recorder.start(sim.model(), sim.state());

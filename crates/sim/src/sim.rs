@@ -12,7 +12,8 @@ use swarmyard_agents::{Crew, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
     BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, Minds, Model, PartKind,
-    Pool, Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, snapshot, step, step_hash,
+    Pool, Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, snapshot, step,
+    step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};

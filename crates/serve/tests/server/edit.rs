@@ -28,7 +28,10 @@ fn an_edit_changes_only_what_it_must_and_undo_gives_every_byte_back() {
     let place = Place::new();
     let mut console = place.console();
     assert_eq!(console.world["text"], WORLD);
-    assert_eq!(console.world["entries"].as_array().unwrap().iter().filter(|e| e["section"] == "robot").count(), 3);
+    assert_eq!(
+        console.world["entries"].as_array().unwrap().iter().filter(|e| e["section"] == "robot").count(),
+        3
+    );
     let answer = edit(&mut console, move_r1()).unwrap();
     let edited = text(&mut console, &answer["revision"]);
     assert_eq!(edited, WORLD.replace("at = [0, 0, 0] # in", "at = [0.5, -0.25, 0] # in"));
@@ -67,8 +70,11 @@ fn while_the_run_goes_on_an_edit_takes_effect_and_the_rest_goes_on() {
     assert_eq!((after.head.stop, after.rows[0].y), (20, -2500));
     assert_eq!(after.rows[1..], before[1..], "the others stay where they are");
     console.step(20);
-    let added = edit(&mut console, json!([{ "op": "add", "section": "robot",
-        "fields": [["type", "scout"], ["at", "[2.5, -2.5, 0]"]] }]));
+    let added = edit(
+        &mut console,
+        json!([{ "op": "add", "section": "robot",
+        "fields": [["type", "scout"], ["at", "[2.5, -2.5, 0]"]] }]),
+    );
     assert_eq!(added.unwrap()["paths"], json!(["/robots/r4"]));
     console.until("four robots", |d| d.kept.bodies.as_ref().is_some_and(|b| b.rows.len() == 4));
     edit(&mut console, json!([{ "op": "remove", "entry": "robot[1]" }])).unwrap();
@@ -144,9 +150,7 @@ fn entries_are_copied_and_pasted() {
 fn typed_values_are_normalised() {
     let place = Place::new();
     let mut console = place.console();
-    let ask = |class: &str, param: &str, typed: &str| {
-        json!({ "do": "normalise", "class": class, "param": param, "typed": typed })
-    };
+    let ask = |class: &str, param: &str, typed: &str| json!({ "do": "normalise", "class": class, "param": param, "typed": typed });
     console.done(ask("diff-drive", "max_speed", "0.3*2"));
     assert_eq!(console.refused(ask("nothing", "max_speed", "1")), "unknown-class");
     assert_eq!(console.refused(ask("diff-drive", "colour", "1")), "unknown-param");

@@ -53,9 +53,8 @@ fn no_path_leads_out() {
 #[test]
 fn a_controller_goes_on_with_new_code_when_its_source_is_written() {
     let place = Place::new();
-    let source = |word: &str| {
-        format!("#include \"rio.h\"\nvoid robot_step(void) {{ rio_log(\"{word}\"); }}\n")
-    };
+    let source =
+        |word: &str| format!("#include \"rio.h\"\nvoid robot_step(void) {{ rio_log(\"{word}\"); }}\n");
     place.folder.write("worlds/think.c", &source("old"));
     let world = WORLD.replace("class = \"wander\"", "class = \"program\"\nsource = \"think.c\"");
     place.folder.write("worlds/program.toml", &world);
@@ -70,7 +69,8 @@ fn a_controller_goes_on_with_new_code_when_its_source_is_written() {
     console.step(2);
     let answer = console.done(json!({ "do": "write", "path": "worlds/think.c", "text": "int broken(" }));
     assert_eq!(answer["reloaded"], json!([]));
-    console.until("the problem", |d| d.problems.iter().any(|p| p["from"] == "code" && p["list"] != json!([])));
+    console
+        .until("the problem", |d| d.problems.iter().any(|p| p["from"] == "code" && p["list"] != json!([])));
     let answer = console.done(json!({ "do": "write", "path": "worlds/think.c", "text": source("new") }));
     assert_eq!(answer["reloaded"].as_array().unwrap().len(), 1);
     console.until("no problem", |d| d.problems.iter().any(|p| p["from"] == "code" && p["list"] == json!([])));
@@ -99,7 +99,9 @@ fn a_server_that_is_started_with_a_broken_scenario_shows_what_is_wrong() {
     let mut console = place.console();
     assert_eq!(console.status["state"], "error");
     assert_eq!(console.world["text"], broken);
-    console.until("the problem", |d| d.problems.iter().any(|p| p["from"] == "open" && p["list"][0]["line"].is_u64()));
+    console.until("the problem", |d| {
+        d.problems.iter().any(|p| p["from"] == "open" && p["list"][0]["line"].is_u64())
+    });
     let revision = console.status["revision"].as_u64().unwrap();
     console.done(json!({ "do": "replace", "text": WORLD, "revision": revision }));
     console.until_state("paused");

@@ -62,7 +62,10 @@ fn malformed_requests_are_refused_and_the_run_is_untouched() {
         loop {
             let Some(message) = console.next() else { continue };
             if message["is"] == "reply" {
-                assert!(message["id"].is_null() && !message["error"]["message"].is_null(), "{wrong}: {message}");
+                assert!(
+                    message["id"].is_null() && !message["error"]["message"].is_null(),
+                    "{wrong}: {message}"
+                );
                 break;
             }
         }

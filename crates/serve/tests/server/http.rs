@@ -22,7 +22,8 @@ pub(crate) fn request(
 
 fn exchange(server: &Server, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+    let mut head =
+        format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| *name == "Host") {
         head += &format!("Host: {}\r\n", server.address());
     }
@@ -47,7 +48,10 @@ fn get(server: &Server, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
 fn status_scenario_and_version_are_there_for_scripts() {
     let place = Place::new();
     let status: Value = serde_json::from_str(&get(place.server(), "/v1/status", &[]).1).unwrap();
-    assert_eq!((&status["is"], &status["state"], &status["stop"]), (&json!("status"), &json!("paused"), &json!(0)));
+    assert_eq!(
+        (&status["is"], &status["state"], &status["stop"]),
+        (&json!("status"), &json!("paused"), &json!(0))
+    );
     assert_eq!(get(place.server(), "/v1/scenario", &[]), (200, WORLD.to_owned()));
     let version: Value = serde_json::from_str(&get(place.server(), "/v1/version", &[]).1).unwrap();
     assert_eq!(version["version"], 1);
@@ -73,7 +77,8 @@ fn a_page_can_be_taken_from_a_folder() {
     place.folder.write("web/index.html", "<!doctype html>mine");
     place.folder.write("secret.txt", "secret");
     let web = Some(place.folder.0.join("web"));
-    let server = Server::start(Options { web, ..options(&place.folder.0.join("worlds/world.toml")) }).unwrap();
+    let server =
+        Server::start(Options { web, ..options(&place.folder.0.join("worlds/world.toml")) }).unwrap();
     assert_eq!(get(&server, "/", &[]), (200, "<!doctype html>mine".to_owned()));
     for path in ["/../secret.txt", "/%2e%2e/secret.txt", "/.hidden", "/x"] {
         assert_eq!(get(&server, path, &[]).0, 404, "{path}");

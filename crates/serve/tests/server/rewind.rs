@@ -14,9 +14,16 @@ fn earlier_moments_have_their_hashes_and_the_run_goes_on_undisturbed() {
         console.done(json!({ "do": "seek", "stop": stop }));
         assert_eq!(console.hash_at(stop), hashes[stop as usize], "at stop {stop}");
         assert_eq!(console.bodies_at(stop).hash, u64::from_str_radix(&hashes[stop as usize], 16).unwrap());
-        assert_eq!((&console.status["newest"], &console.status["looking_back"]), (&json!(300), &json!(stop < 300)));
+        assert_eq!(
+            (&console.status["newest"], &console.status["looking_back"]),
+            (&json!(300), &json!(stop < 300))
+        );
     }
-    for request in [json!({ "do": "start" }), json!({ "do": "step" }), json!({ "do": "halt", "robot": "/robots/r1", "on": true })] {
+    for request in [
+        json!({ "do": "start" }),
+        json!({ "do": "step" }),
+        json!({ "do": "halt", "robot": "/robots/r1", "on": true }),
+    ] {
         assert_eq!(console.refused(request), "looking-back");
     }
     let revision = console.status["revision"].as_u64().unwrap();
