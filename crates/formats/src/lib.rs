@@ -29,7 +29,7 @@ pub use document::{
     Change, Document, Edited, Entry, Field, MAX_PATHS, Made, apply, document, fragment, outline, paste,
 };
 pub use edit::set;
-pub use examples::{check_examples, example_scenario, fuzz_read, fuzz_read_blocks};
+pub use examples::{check_examples, example_scenario, fuzz_edits, fuzz_read, fuzz_read_blocks};
 pub use normalise::normalise;
 pub use schema::schema;
 pub use sheets::{describe, describe_list, manual};

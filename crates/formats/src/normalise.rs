@@ -404,7 +404,7 @@ mod tests {
         refuses(&surface, "thin ice", "bad-name", "thin ice");
         let text = Param::new("name", ParamType::Text, "");
         becomes(&text, "3", "\"3\"");
-        becomes(&text, "it's \"so\"", "'''it's \"so\"'''");
+        becomes(&text, "it's", "\"it's\"");
         becomes(&text, "", "\"\"");
     }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{Folder, registry};
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Time, Uid};
-use swarmyard_formats::{NoFiles, format, fuzz_read, read, set};
+use swarmyard_formats::{NoFiles, format, fuzz_edits, fuzz_read, read, set};
 
 const ROUNDS: u32 = 100;
 
@@ -64,6 +64,26 @@ fn damaged_scenarios_are_refused_or_read_but_never_panic() {
                 assert_eq!(codes(&name, &text), codes(&name, &once), "{name} {round}:\n{text}\n---\n{once}");
             }
             let _ = set(&text, "run.seed", "7");
+        }
+    }
+}
+
+#[test]
+fn random_edits_of_damaged_scenarios_never_panic_and_answer_toml() {
+    let mut all = Folder::of_tests("good").files("toml");
+    all.extend(Folder::of_tests("bad").files("toml"));
+    let odd = "robot = [{ a.b = 1 }, {}, ]\ntype.a = { part = [{ name = 'x' }] }\n[type.b]\n#c\n[[type.b.part]]\n[run]";
+    all.push(("odd".into(), odd.into()));
+    for (name, text) in all {
+        // Each round does some thirty edits.
+        for round in 0..ROUNDS / 10 {
+            let draw = Draw::at(2, Uid::of_path(&name), Purpose::Test, Time::ZERO, round);
+            let text =
+                if round % 4 == 0 { text.clone().into_bytes() } else { damaged(text.as_bytes(), draw) };
+            let mut data: Vec<u8> = vec![8];
+            data.extend((100..132).flat_map(|k| draw.block(k)).map(|word| word as u8).take(64));
+            data.extend(text);
+            fuzz_edits(&data);
         }
     }
 }

@@ -22,6 +22,9 @@ use swarmyard_base::{Diagnostic, Vec2};
 /// Most changes of one batch, and most fields of one change.
 const MAX_CHANGES: usize = 10_000;
 
+/// How the scene paths of assertions begin.
+pub(super) const ASSERTS: &str = "/asserts/";
+
 /// One change of a document. Values are TOML as written (`3`, `[1, 2]`, `"text"`), or else a text that
 /// gets its quotes (`2m/s`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -257,7 +260,13 @@ impl<'w> Work<'w> {
         let wanted = name.or_else(|| said("name"));
         let root = self.root_under(section, under);
         let name = match (wanted, &root) {
-            (Some(name), _) if section == "assert" => Some(name.to_owned()),
+            (Some(name), _) if section == "assert" => {
+                if is_name(name) {
+                    self.check_name(name, ASSERTS, None)?;
+                    self.names.take(ASSERTS, name, None);
+                }
+                Some(name.to_owned())
+            }
             (Some(name), Some(root)) => {
                 self.check_name(name, root, count)?;
                 self.names.take(root, name, count);
@@ -367,6 +376,11 @@ impl<'w> Work<'w> {
     fn rename(&mut self, entry: &str, name: &str) -> Result<(), Diagnostic> {
         let item = self.item(entry)?;
         if item.section == "assert" {
+            // A sentence for people may stand there often, but a name only once.
+            if is_name(name) && self.plan.name(item) != Some(name) {
+                self.check_name(name, ASSERTS, None)?;
+                self.names.take(ASSERTS, name, None);
+            }
             return self.set(entry, "name", &toml_edit::Value::from(name).to_string());
         }
         let Some(renaming) = Renaming::of(self.plan, item, name) else {
@@ -421,6 +435,10 @@ pub(super) fn set_in(
         parent.table().map(|_| (parent, last))
     });
     let (of, last) = nested.unwrap_or((table, key));
+    if let Some(old) = of.get(last) {
+        let place = range(old.span);
+        return Ok((plan.raw(old.span) != value).then(|| Splice { place, new: value.to_owned() }));
+    }
     let (place, new) = new_key(plan.text, &plan.tree, of, last, value)?;
     Ok(Some(Splice { place, new }))
 }

@@ -3,14 +3,15 @@
 //! A fragment is plain TOML: the sections of some entries, and before them those that they need. So it
 //! can be kept, mailed, and pasted into another scenario. What is pasted gets free names.
 
-use super::change::{Change, Edited, Work, apply, count_of, root_of_item, stem_of};
+use super::change::{ASSERTS, Change, Edited, Work, apply, count_of, root_of_item, stem_of};
 use super::motion::pose_text;
 use super::plan::{Item, Plan, Step, failed};
 use super::write::{Splice, refused};
-use super::{Document, outline};
+use super::{Document, Names, outline};
 use crate::Failed;
 use crate::edit::{begins, newline_of, range};
 use crate::tree::{Data, shortened};
+use swarmyard_base::path::is_name;
 use swarmyard_base::{Diagnostic, Vec2};
 
 /// Most robots that a group is taken apart into.
@@ -46,13 +47,21 @@ pub(super) fn copy(
             let wanted = work.plan.name(item).unwrap_or(stem_of(item.section));
             Some(work.names.claim(root, wanted, count))
         }
-        (None, name) => name.map(str::to_owned),
+        (None, name) => {
+            let wanted = name.or(work.plan.name(item));
+            wanted.map(|wanted| free_title(&mut work.names, wanted))
+        }
     };
     let piece = Piece::of(work.plan, item)?;
     let text = piece.changed(new.as_deref(), fields, &[])?;
     put(work, item, &text)?;
     work.made.extend(root.zip(new).map(|(root, name)| format!("{root}{name}")));
     Ok(())
+}
+
+/// A title of an assertion: a sentence as it is, a name made free.
+fn free_title(names: &mut Names, wanted: &str) -> String {
+    if is_name(wanted) { names.claim(ASSERTS, wanted, None) } else { wanted.to_owned() }
 }
 
 /// Makes an item with `count` into one item per robot.
@@ -112,7 +121,7 @@ struct Piece {
 
 impl Piece {
     fn of(plan: &Plan<'_>, item: &Item) -> Result<Piece, Diagnostic> {
-        let document = outline("piece", plan.clipped(item).trim()).map_err(first_problem)?;
+        let document = outline("piece", plan.clipped(item).trim()).map_err(|f| first_problem(*f))?;
         let key = document.entries.iter().find(|e| e.section == item.section).map(|e| e.key.clone());
         let key = key.ok_or_else(|| refused(format!("`{}` cannot be written again", item.key)))?;
         Ok(Piece { document, key, named: item.name.is_some() })
@@ -149,11 +158,11 @@ impl Piece {
         for key in without.iter().filter(written) {
             changes.push(Change::Unset { entry: entry(), key: (*key).to_owned() });
         }
-        apply(&self.document, &changes).map(|e| e.text).map_err(first_problem)
+        apply(&self.document, &changes).map(|e| e.text.trim_end().to_owned()).map_err(|f| first_problem(*f))
     }
 }
 
-fn first_problem(failed: Box<Failed>) -> Diagnostic {
+fn first_problem(failed: Failed) -> Diagnostic {
     let mut d = failed.problems.0.into_iter().next().unwrap_or_else(|| refused("it cannot be written again"));
     // The place is one in a piece, which nobody sees.
     d.span = None;
@@ -215,7 +224,9 @@ pub fn fragment(document: &Document, keys: &[String]) -> Result<String, Box<Fail
         let pieces: Vec<String> =
             wanted.iter().filter(|k| !covered(**k)).map(|k| plan.clipped(&plan.items[*k])).collect();
         let newline = newline_of(plan.text);
-        Ok(pieces.join(&format!("{newline}{newline}")) + newline)
+        let text = pieces.join(&format!("{newline}{newline}")) + newline;
+        let odd = || refused("these entries cannot stand in a text of their own").help("copy them by hand");
+        Plan::of(&text).map_err(|_| odd()).map(|_| text.clone())
     });
     text.map_err(|d| failed(&document.name, &document.text, d))
 }
@@ -303,21 +314,41 @@ fn prepare(document: &Document, plan: &Plan<'_>, offset: [f64; 2]) -> Result<Vec
     for item in plan.items.iter().filter(|i| is_pasted(document, plan, i)) {
         let entry = item.key.clone();
         match item.section {
-            "surface" | "type" | "template" | "assert" => continue,
+            "surface" | "type" | "template" => continue,
+            "assert" => {
+                if let Some(old) = plan.name(item) {
+                    let name = free_title(&mut names, old);
+                    if name != old {
+                        changes.push(Change::Rename { entry, name });
+                    }
+                }
+                continue;
+            }
             "part" | "controller" | "register" => {
                 let of = owner(plan, item).map(|o| o.key.clone()).unwrap_or_default();
                 if document.entry(&of).is_none_or(|e| e.line == 0) {
                     return Err(refused(format!("there is no `[{of}]` here to put `{entry}` in")));
                 }
-                if plan.name(item).is_none() {
+                let controller = format!("{of}.controller");
+                let has_one = document.entries.iter().any(|e| e.key.starts_with(&controller));
+                if item.section == "controller" && has_one {
+                    let what = format!("`[{of}]` has a controller already");
+                    return Err(refused(what).help("take that one away first"));
+                }
+                if item.section == "controller" && plan.name(item).is_none() {
                     continue;
                 }
             }
             _ => moving.push(entry.clone()),
         }
         let Some(root) = root_of_item(item) else { continue };
-        let first = if item.section == "robot" { "r1" } else { stem_of(item.section) };
-        let wanted = plan.name(item).unwrap_or(first);
+        let said = |key: &str| plan.said(item, key).unwrap_or("");
+        let usual = match item.section {
+            "robot" => "r1".to_owned(),
+            "register" => format!("{}_{}", said("part"), said("channel")),
+            section => stem_of(section).to_owned(),
+        };
+        let wanted = plan.name(item).unwrap_or(&usual);
         let name = names.claim(&root, wanted, count_of(plan, item));
         if plan.name(item) != Some(name.as_str()) {
             changes.push(Change::Rename { entry, name });

@@ -17,7 +17,7 @@ pub use change::{Change, Edited, apply};
 pub use clip::{fragment, paste};
 pub(crate) use motion::rounded;
 
-use crate::{Failed, Loader, read};
+use crate::{Failed, Limits, Loader, read_within};
 use names::Names;
 use plan::{Item, Plan, failed, line_start};
 use serde::Serialize;
@@ -122,7 +122,16 @@ pub fn document(
     loader: &dyn Loader,
     registry: &Registry,
 ) -> Result<Document, Box<Failed>> {
-    let scene = read(name, text, &[], loader, registry)?.scene;
+    document_within(Limits::NORMAL, (name, text), loader, registry)
+}
+
+pub(crate) fn document_within(
+    limits: Limits,
+    (name, text): (&str, &str),
+    loader: &dyn Loader,
+    registry: &Registry,
+) -> Result<Document, Box<Failed>> {
+    let scene = read_within(limits, (name, text), &[], loader, registry)?.scene;
     let plan = Plan::of(text).map_err(|d| failed(name, text, d))?;
     let mut document = bare(name, &plan);
     document.part_keys = registry
@@ -162,6 +171,9 @@ fn bare(name: &str, plan: &Plan<'_>) -> Document {
     for item in &plan.items {
         if let (Some(root), Some(name)) = (change::root_of_item(item), plan.name(item)) {
             names.take(&root, name, change::count_of(plan, item));
+        }
+        if let ("assert", Some(name)) = (item.section, plan.name(item)) {
+            names.add(format!("{}{name}", change::ASSERTS));
         }
     }
     Document { entries, name: name.to_owned(), text: Arc::from(plan.text), names, part_keys: Vec::new() }

@@ -5,6 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::path::{MAX_NAME, is_name};
 
+/// Numbered names beyond which new ones are not numbered on.
+const LONG_RUN: usize = 1000;
+
 /// Scene paths that exist.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -53,7 +56,8 @@ impl Names {
     pub(super) fn collides(&self, root: &str, name: &str, count: Option<usize>) -> bool {
         let path = format!("{root}{name}");
         match count {
-            Some(n) => self.is_run_taken(&path, n),
+            // Its own name is nobody's path, but to call it like somebody would confuse people.
+            Some(n) => self.is_run_taken(&path, n) || self.is_taken(&path),
             None => self.is_taken(&path),
         }
     }
@@ -69,7 +73,11 @@ impl Names {
         }
         if self.collides(root, &name, count) {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            let stem = if stem.is_empty() { "n".to_owned() } else { stem.to_owned() };
+            let mut stem = if stem.is_empty() { "n".to_owned() } else { stem.to_owned() };
+            // Past a long run the numbers would be long, and finding the first free one too.
+            while self.runs.get(&format!("{root}{stem}")).is_some_and(|top| *top > LONG_RUN) {
+                stem.push('_');
+            }
             // What was taken stays taken, so the search goes on where it ended last time.
             let tried = (format!("{root}{stem}"), count);
             let mut number = self.tried.get(&tried).copied().unwrap_or(1);
@@ -108,7 +116,10 @@ mod tests {
         assert_eq!(names.claim("/robots/", "free", None), "free");
         assert_eq!(names.claim("/robots/", "fre", Some(3)), "fre");
         assert_eq!(names.claim("/robots/", "fre2", None), "fre4");
-        // `r2` would make `r21`, which is free, but `r1` would make `r11`.
-        assert_eq!(names.claim("/robots/", "r1", Some(2)), "r2");
+        // `r2` would make `r21`, which is free, but it is itself somebody's name.
+        assert_eq!(names.claim("/robots/", "r1", Some(2)), "r14");
+        names.add_run("/robots/q", 10_000_000);
+        assert_eq!(names.claim("/robots/", "q7", None), "q_2");
+        assert_eq!(names.claim("/robots/", "q", Some(10_000_000)), "q_3");
     }
 }

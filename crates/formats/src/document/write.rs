@@ -189,7 +189,7 @@ impl Plan<'_> {
         let inline = |i: &&Item| i.steps.starts_with(&item.steps) && self.own_header(i).is_none();
         // What stands inside a section is part of its text.
         if self.own_header(item).is_none() {
-            pieces.extend(self.items.iter().filter(inline).map(|i| self.as_section(i)));
+            pieces.extend(self.items.iter().filter(inline).filter_map(|i| self.as_section(i)));
         }
         let numbers = self.sections_of(&item.steps);
         for run in numbers.chunk_by(|a, b| a + 1 == *b) {
@@ -200,14 +200,23 @@ impl Plan<'_> {
         pieces.join(&format!("{newline}{newline}"))
     }
 
-    /// The keys of an item below a header made for it.
-    fn as_section(&self, item: &Item) -> String {
+    /// The keys of an item below a header made for it; nothing when all it has stands in sections.
+    fn as_section(&self, item: &Item) -> Option<String> {
         let newline = newline_of(self.text);
+        let sections = self.sections_of(&item.steps);
+        let elsewhere = |l: &Leaf<'_>| {
+            let at = l.key.span.start as usize;
+            !sections.iter().any(|k| (self.sections[*k].start..self.sections[*k].end).contains(&at))
+        };
+        let own: Vec<Leaf<'_>> = self.leaves(item).into_iter().filter(elsewhere).collect();
+        if own.is_empty() && !sections.is_empty() {
+            return None;
+        }
         let mut out = header(&item.steps);
-        for leaf in self.leaves(item) {
+        for leaf in own {
             out += &format!("{newline}{} = {}", leaf.written, self.raw(leaf.value.span));
         }
-        out
+        Some(out)
     }
 
     /// The keys of an item as one inline table.
