@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_base::Uid;
+use swarmyard_base::hash::bytes_hash;
 use swarmyard_engine::{
     BusAccess, ControllerKind, Heard, Input, InputKind, Journal, Kinship, Minds, Model, State, is_due,
 };
@@ -32,8 +33,8 @@ const LAST_LINES: usize = 20;
 pub struct Crew {
     /// By slot and controller.
     members: BTreeMap<(usize, usize), Member>,
-    /// Programs that were made here, as files: by type and controller.
-    files: BTreeMap<(usize, usize), ProgramFile>,
+    /// Programs that were made here, as files: by the hash of what is in them.
+    files: BTreeMap<u64, ProgramFile>,
 }
 
 struct Member {
@@ -153,8 +154,6 @@ impl Crew {
                 self.members.insert(place, member);
             }
         }
-        // Types have other numbers now; what already runs does not need its file.
-        self.files.clear();
     }
 
     /// Sees to it that a program works on this quantum; or answers what came instead.
@@ -267,8 +266,7 @@ impl Crew {
         native: &NativeModel,
     ) -> Result<Child, String> {
         let start = native.start.as_ref().map_err(Clone::clone)?;
-        let t = stand.model.type_of[slot] as usize;
-        let launch = self.launch((t, c), start, stand.tick_us)?;
+        let launch = self.launch(start, stand.tick_us)?;
         let mut child = start_when_free(&launch).map_err(|e| e.to_string())?;
         let robot = stand.model.uids[slot];
         let past = stand.past((slot, c));
@@ -284,10 +282,10 @@ impl Crew {
         Ok(child)
     }
 
-    fn launch(&mut self, key: (usize, usize), start: &Start, tick_us: u32) -> Result<Launch, String> {
+    fn launch(&mut self, start: &Start, tick_us: u32) -> Result<Launch, String> {
         let mut launch = Launch { tick_us, ..start.launch.clone() };
         if let Some(bytes) = &start.made {
-            let file = match self.files.entry(key) {
+            let file = match self.files.entry(bytes_hash(bytes)) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => place.insert(write_program(bytes)?),
             };

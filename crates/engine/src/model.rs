@@ -1,4 +1,4 @@
-//! The compiled scenario: everything that does not change while a run goes on.
+//! The compiled scenario: everything that does not change from step to step.
 
 use crate::referee::Assertion;
 use std::ops::Range;

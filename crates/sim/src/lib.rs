@@ -14,5 +14,5 @@ mod timeline;
 
 pub use mapper::Mapper;
 pub use modules::{KERNEL, Modules};
-pub use sim::{Error, Options, Scenario, Sim, registry_with, standard_registry};
+pub use sim::{Error, Options, Scenario, Shelved, Sim, registry_with, standard_registry};
 pub use timeline::{Timeline, View};

@@ -2,7 +2,7 @@
 
 mod change;
 
-pub use change::Scenario;
+pub use change::{Scenario, Shelved};
 
 use change::Worlds;
 use std::collections::BTreeMap;
@@ -591,7 +591,8 @@ impl Sim {
         snapshot(&self.model, &self.state, &self.minds)
     }
 
-    /// Goes back (or ahead) to a snapshot, into the world it was taken in. Inputs after it are forgotten: the run takes a new branch.
+    /// Goes back (or ahead) to a snapshot, into the world it was taken in. Inputs after it are forgotten:
+    /// the run takes a new branch.
     ///
     /// # Errors
     /// When the bytes are not a snapshot of this scenario by this build.

@@ -36,21 +36,23 @@ pub struct Scenario<'a> {
 pub(super) struct Worlds {
     /// The one it began in.
     origin: u64,
-    all: BTreeMap<u64, Arc<World>>,
+    all: BTreeMap<u64, Arc<Shelved>>,
 }
 
-/// One world of a run.
-struct World {
-    model: Arc<Model>,
+/// One world of a run, on its shelf.
+pub struct Shelved {
+    /// What is fixed in it.
+    pub model: Arc<Model>,
+    /// What was laid over its scenario.
+    pub overrides: Vec<(String, String)>,
     start: Start,
-    overrides: Vec<(String, String)>,
 }
 
 impl Worlds {
     /// The shelf of a run that has just begun.
     pub(super) fn begin(model: &Arc<Model>, state: &State, overrides: &[(String, String)]) -> Worlds {
         let world =
-            World { model: Arc::clone(model), start: Start::of(state), overrides: overrides.to_vec() };
+            Shelved { model: Arc::clone(model), start: Start::of(state), overrides: overrides.to_vec() };
         Worlds { origin: model.world, all: BTreeMap::from([(model.world, Arc::new(world))]) }
     }
 
@@ -66,7 +68,7 @@ impl Worlds {
         }
     }
 
-    fn get(&self, world: u64) -> Result<&Arc<World>, Error> {
+    fn get(&self, world: u64) -> Result<&Arc<Shelved>, Error> {
         let missing =
             || Error::System(format!("the journal changes to world {world:016x}, which is not here"));
         self.all.get(&world).ok_or_else(missing)
@@ -123,15 +125,16 @@ impl Sim {
         self.worlds.all.get(&self.model.world).map_or(&[], |world| &world.overrides)
     }
 
-    /// The worlds that the run went through at the stop of its last step, in order, with the overrides of
-    /// each: the present one last, and alone when nothing changed. A recorder has to be told of them.
+    /// The worlds that the run went through at the stop of its last step, in order: the present one last,
+    /// and alone when nothing changed. A recorder has to be told of them.
     #[must_use]
-    pub fn worlds_of_step(&self) -> Vec<(&Arc<Model>, &[(String, String)])> {
+    pub fn worlds_of_step(&self) -> Vec<&Shelved> {
         let last = self.state.stops.saturating_sub(1);
-        let entered = self.state.worlds.iter().filter(|w| w.0 >= last).map(|w| w.1);
-        let present = Some(self.model.world).filter(|world| Some(*world) != entered.clone().last());
-        let worlds = entered.chain(present).filter_map(|world| self.worlds.all.get(&world));
-        worlds.map(|world| (&world.model, &*world.overrides)).collect()
+        let mut worlds: Vec<u64> = self.state.worlds.iter().filter(|w| w.0 >= last).map(|w| w.1).collect();
+        if worlds.last() != Some(&self.model.world) {
+            worlds.push(self.model.world);
+        }
+        worlds.iter().filter_map(|world| self.worlds.all.get(world).map(Arc::as_ref)).collect()
     }
 
     /// Makes the changes that the journal has for this stop and that have not been made yet.
@@ -203,7 +206,7 @@ impl Sim {
     }
 
     /// Takes the run over into a world, and puts that on the shelf.
-    fn go_over(&mut self, world: &Arc<World>) -> Result<Report, Error> {
+    fn go_over(&mut self, world: &Arc<Shelved>) -> Result<Report, Error> {
         let old = Arc::clone(self.worlds.get(self.model.world)?);
         let before =
             Standing { model: &self.model, start: &old.start, state: &self.state, minds: &self.minds };
@@ -220,12 +223,12 @@ impl Sim {
     }
 }
 
-fn read(scenario: &Scenario<'_>) -> Result<(World, Diagnostics), Error> {
+fn read(scenario: &Scenario<'_>) -> Result<(Shelved, Diagnostics), Error> {
     let Scenario { name, text, overrides, loader, registry } = *scenario;
     let loaded = swarmyard_formats::read(name, text, overrides, loader, registry)
         .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
     let Compiled { model, state } = compile(&loaded.scene, registry)
         .map_err(|problems| Error::Scenario(loaded.scene.sources.clone(), problems))?;
-    let world = World { start: Start::of(&state), model: Arc::new(model), overrides: overrides.to_vec() };
+    let world = Shelved { start: Start::of(&state), model: Arc::new(model), overrides: overrides.to_vec() };
     Ok((world, loaded.warnings))
 }

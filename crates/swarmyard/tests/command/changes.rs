@@ -54,8 +54,8 @@ impl Take {
         for _ in 0..steps {
             let frame = self.sim.step().unwrap();
             let sim = &self.sim;
-            for (model, overrides) in sim.worlds_of_step() {
-                self.recorder.world(&header(model, overrides), model, sim.state());
+            for world in sim.worlds_of_step() {
+                self.recorder.world(&header(&world.model, &world.overrides), &world.model, sim.state());
             }
             self.recorder.frame(sim.model(), sim.state(), &frame, sim.journal());
         }
