@@ -48,8 +48,9 @@ impl Tape {
             }
         }
         if recorder.in_world() != sim.model().world {
-            for (model, overrides) in sim.worlds_of_step() {
-                recorder.world(&again::header_of(model, &self.name, overrides), model, sim.state());
+            for world in sim.worlds_of_step() {
+                let header = again::header_of(&world.model, &self.name, &world.overrides);
+                recorder.world(&header, &world.model, sim.state());
             }
         }
         recorder.frame(sim.model(), sim.state(), frame, sim.journal());

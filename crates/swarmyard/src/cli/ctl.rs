@@ -15,7 +15,7 @@ Examples:
   swarmyard ctl pause
   swarmyard ctl http://127.0.0.1:7078/ step 10
   swarmyard ctl speed max --take                  although another console holds control
-  swarmyard ctl edit 'robot[0].at' '[1, 2, 90deg]'";
+  swarmyard ctl edit 'robot[0].at' '[1, 2, \"90deg\"]'";
 
 /// Arguments of `ctl`.
 #[derive(Args)]

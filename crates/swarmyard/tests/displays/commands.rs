@@ -93,7 +93,7 @@ fn watch_waits_for_the_server_and_joins_again() {
     assert!(first.ended());
     // The same place again: the port is free now.
     let port = first.url.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
-    let second = Served::start_at("again-2", CIRCLES, &port);
+    let second = Served::start_with("again-2", CIRCLES, &["--port", &port]);
     let mut console = Display::join(&second.url, "console", true);
     while console.control["clients"].as_array().map_or(0, Vec::len) < 2 {
         console.hear();
@@ -179,4 +179,20 @@ fn ctl_says_who_holds_control_and_takes_it_only_when_told() {
     let (code, out, err) = told(&asking.wait_with_output().unwrap());
     assert_eq!(code, 0, "{out}{err}");
     page.until(|s| s["stop"] == 2);
+}
+
+#[test]
+fn a_server_with_a_token_lets_in_who_knows_it() {
+    let served = Served::start_with("token", CIRCLES, &["--port", "0", "--token", "open-sesame"]);
+    let place = served.url.trim_start_matches("http://").split('/').next().unwrap();
+    let ctl = |url: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_swarmyard"));
+        told(&command.args(["ctl", url, "step"]).args(more).output().unwrap())
+    };
+    let (code, _, err) = ctl(place, &[]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("token"), "{err}");
+    assert_eq!(ctl(place, &["--token", "open-barley"]).0, 1);
+    assert_eq!(ctl(place, &["--token", "open-sesame"]).0, 0);
+    assert_eq!(ctl(&format!("http://{place}/?token=open-sesame"), &[]).0, 0);
 }

@@ -25,18 +25,18 @@ pub(crate) struct Served {
 impl Served {
     /// Serves a scenario, in a folder of the test's own.
     pub(crate) fn start(name: &str, scenario: &str) -> Served {
-        Served::start_at(name, scenario, "0")
+        Served::start_with(name, scenario, &["--port", "0"])
     }
 
-    /// The same at a port that is known.
-    pub(crate) fn start_at(name: &str, scenario: &str, port: &str) -> Served {
+    /// The same with arguments of its own.
+    pub(crate) fn start_with(name: &str, scenario: &str, more: &[&str]) -> Served {
         let folder =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("displays-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("world.toml"), scenario).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_swarmyard"));
-        command.args(["serve", "world.toml", "--port", port]).current_dir(&folder);
+        command.args(["serve", "world.toml"]).args(more).current_dir(&folder);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -93,3 +93,31 @@ fn flags(flags: u8) -> String {
     ];
     words.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| *word).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cast::Cast;
+    use super::*;
+    use serde_json::json;
+    use swarmyard_serve::frame::{Bodies, Row};
+
+    #[test]
+    fn a_table_has_as_many_lines_as_the_terminal_and_says_what_is_left_out() {
+        let rows = vec![Row::at(1.0, -2.0, 0.5, HALTED | IN_CONTACT); 40];
+        let bodies = Bodies { rows, ..Bodies::default() };
+        let paths = (0..40).map(|k| (k, format!("/robots/r{k}"))).collect();
+        let cast = Cast { paths, bodies: 40, ..Cast::default() };
+        let status = json!({ "title": "Duel", "state": "paused", "rtf": 0.0 });
+        let mut table = Table::default();
+        let happened = json!({ "stop": 1, "time": 0.1, "kind": "print", "level": "info", "robot": "/robots/r1", "text": "hi" });
+        table.events(&vec![happened; 20]);
+        let moment = Moment { bodies: &bodies, cast: &cast, values: &[], status: &status };
+        let lines = table.lines(&moment, 24);
+        assert!(lines.len() < 24, "{} lines", lines.len());
+        assert!(lines[0].starts_with("Duel: paused, 0.000 s, stop 0"), "{lines:#?}");
+        assert!(lines[2].contains("1.0000     -2.0000      0.5000 halted contact"), "{lines:#?}");
+        let shown = lines.iter().filter(|l| l.starts_with("/robots/")).count();
+        assert!(lines.contains(&format!("and {} more", 40 - shown)), "{lines:#?}");
+        assert_eq!(lines.iter().filter(|l| l.contains("event print")).count(), EVENTS);
+    }
+}
