@@ -62,7 +62,7 @@ def drive(run, end):
         sys.exit(f"another console holds control: {run.said['control']['holder']}")
     # No pictures are wanted, but the numbers of one robot, ten times a second at most.
     entry = next(e for e in run.said["world"]["entries"] if e["section"] == "robot")
-    run.ask("watch", frames=False, inspect=[entry["paths"][0]["path"]])
+    run.ask("watch", frames=False, inspect=entry["paths"][:1])
 
     # Drive: some single steps, then as fast as possible, then stand still.
     run.ask("pause")

@@ -213,12 +213,6 @@ fn one() -> u64 {
 /// Why it is no request, with its id if that could be read.
 pub(crate) fn parse(text: &str) -> Result<Asked, (Option<u64>, Refusal)> {
     let malformed = |why: String| Refusal::new("malformed", why);
-    if text.len() > MOST_BYTES {
-        return Err((
-            None,
-            malformed(format!("a message has at most {MOST_BYTES} bytes, not {}", text.len())),
-        ));
-    }
     let mut value: Value =
         serde_json::from_str(text).map_err(|e| (None, malformed(format!("this is not JSON: {e}"))))?;
     let Some(object) = value.as_object_mut() else {

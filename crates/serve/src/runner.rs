@@ -135,13 +135,15 @@ impl Runner {
             stepping: None,
             waiting: None,
             is_leaving: false,
-            number: 1,
+            number: 0,
             revision: 1,
         };
         runner.tape_anew();
         if let Some(file) = file {
             runner.open_first(file);
         }
+        // What could not be opened is a run all the same: of an empty world.
+        runner.number = 1;
         runner.publish(true);
         Ok(runner)
     }
