@@ -11,6 +11,8 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   reporter: [['line']],
   use: {
+    testIdAttribute: 'data-test',
+    actionTimeout: 15_000,
     viewport: { width: 1280, height: 800 },
     launchOptions: {
       executablePath: '/usr/bin/chromium',

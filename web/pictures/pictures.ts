@@ -1,0 +1,95 @@
+/** Takes the pictures of docs/browser.md, in the order of its walk through the page. */
+
+import type { Page } from '@playwright/test';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '../tests/harness';
+import { openWorld, stepTo, type } from '../tests/panels-desk';
+
+const FOLDER = fileURLToPath(new URL('../../docs/pictures', import.meta.url));
+
+async function picture(page: Page, name: string): Promise<void> {
+  await page.mouse.move(640, 790);
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null)))),
+  );
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+}
+
+/** Runs a command by its title, through the command palette. */
+async function command(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  const palette = page.getByTestId('palette');
+  await palette.getByRole('combobox').fill(title);
+  await palette.getByRole('option', { name: title }).first().click();
+}
+
+/** Another address of the same page: camera, layers and view are in it. */
+async function address(page: Page, words: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, words);
+}
+
+const LAYERS = 'sensors,rays,beacons,contacts,ids,links';
+
+test('the pictures of the walk through the page', async ({ sim: page }) => {
+  await page.getByTestId('welcome').getByRole('button', { name: 'Do not show this again' }).click();
+  await address(page, `layers=${LAYERS},outline`);
+  await stepTo(page, 760);
+  await command(page, 'Show everything');
+  await picture(page, 'start');
+
+  await page.getByRole('treeitem', { name: 'essex' }).first().click();
+  await expect(page.getByTestId('registers')).toBeVisible();
+  await picture(page, 'inspector');
+
+  await address(page, `layers=arcs,ids`);
+  await stepTo(page, 900);
+  await picture(page, 'arcs');
+  await address(page, `layers=grid,ids`);
+  await stepTo(page, 1100);
+  await picture(page, 'map');
+
+  await address(page, `layers=${LAYERS},dots`);
+  await type(page, 'seek 520');
+  await expect.poll(() => page.evaluate(() => window.__sim?.tick())).toBe(520);
+  await picture(page, 'rewind');
+  await command(page, 'Back to the newest moment');
+
+  await page.getByRole('tab', { name: 'Code' }).click();
+  await expect(page.locator('.cm-content')).toBeVisible();
+  await picture(page, 'code');
+
+  await openWorld(page, 'worlds/home-beacon.toml');
+  await page.getByRole('tab', { name: 'Console' }).click();
+  await command(page, 'Show everything');
+  await page.getByRole('treeitem', { name: 'home' }).first().click();
+  await picture(page, 'editor');
+  await command(page, 'Parameters…');
+  await expect(page.locator('dialog[open]')).toBeVisible();
+  await picture(page, 'goal-parameters');
+  await page.keyboard.press('Escape');
+
+  await command(page, 'Build robot type…');
+  await expect(page.locator('dialog[open]')).toBeVisible();
+  await picture(page, 'builder');
+  await page.keyboard.press('Escape');
+
+  await openWorld(page, 'worlds/forty-wander.toml');
+  await stepTo(page, 200);
+  await command(page, 'Show everything');
+  await picture(page, 'swarm');
+  await address(page, `layers=${LAYERS},dots&view=3d`);
+  await expect(page.locator('canvas[data-engine^="three"]')).toBeVisible();
+  await picture(page, 'space');
+  await address(page, `layers=${LAYERS},dots`);
+
+  await command(page, 'Worlds');
+  await expect(page.locator('dialog[open]')).toBeVisible();
+  await picture(page, 'worlds');
+  await page.keyboard.press('Escape');
+
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await picture(page, 'dark');
+});
