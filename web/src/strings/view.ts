@@ -22,7 +22,6 @@ export const view = {
   following: (name: string): string => `Following ${name}`,
   selectSomething: 'select something first',
   selectRobot: 'select one robot first',
-  noSpace: 'this browser offers no WebGL',
   lostSpace: 'The graphics card was taken away; the world is shown from above again.',
   brokenSpace: 'The 3-D view could not start; the world is shown from above.',
   enterVr: 'Enter VR',

@@ -10,7 +10,6 @@ const SHAPES = {
   cube: 'M8 1.5l5.5 3v7L8 14.5l-5.5-3v-7zM8 8v6.5M8 8l5.5-3.5M8 8L2.5 4.5',
   eye: 'M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 6a2 2 0 1 0 0 4a2 2 0 1 0 0-4',
   back: 'M6 3L2 7l4 4M2 7h7a4 4 0 0 1 0 8H7',
-  clear: 'M4 4l8 8M12 4l-8 8',
 } as const;
 
 export function icon(name: keyof typeof SHAPES): SVGElement {

@@ -107,9 +107,9 @@ export class SpaceView {
     on(scheme, 'change', () => this.rebuild());
     this.stops.push(
       () => sizes.disconnect(),
-      store.on(['frame', 'marks', 'selection', 'view'], () => this.requestDraw()),
+      store.on(['frame', 'marks', 'view'], () => this.requestDraw()),
       store.on('camera', () => store.follow === null && this.lookAsAbove()),
-      store.on(['world', 'layers', 'view', 'settings'], () => this.rebuild()),
+      store.on(['world', 'layers', 'view', 'settings', 'selection'], () => this.rebuild()),
     );
     this.view.project3d = (x, y) => this.project(x, y);
   }
