@@ -101,6 +101,43 @@ impl Runner {
                 self.pace.set(factor);
                 Ok(json!({}))
             }
+            R::Quantum { .. }
+            | R::Detail { .. }
+            | R::Skip { .. }
+            | R::Restart { .. }
+            | R::Halt { .. }
+            | R::Poke { .. }
+            | R::Command { .. } => self.input(request),
+            R::Live {} => {
+                self.live();
+                Ok(json!({}))
+            }
+            R::Branch {} => self.branch(),
+            R::Copy { entries } => self.copy(&entries),
+            R::Normalise { class, param, typed } => self.normalise(&class, &param, &typed),
+            R::Edit { label, changes, revision } => self.edit(label, changes, revision),
+            R::Replace { label, text, revision } => self.replace(label, text, revision),
+            R::Paste { fragment, by, revision } => self.paste(&fragment, by, revision),
+            R::Undo {} => self.undo(),
+            R::Redo {} => self.redo(),
+            R::Write { path, text } => self.write(&path, &text),
+            R::Open { path } => self.open(&path),
+            R::OpenText { name, text } => self.open_text(name, text),
+            R::Save { path } => self.save(path),
+            R::Hello { .. } => Err(Refusal::new("out-of-order", "`hello` was said already")),
+            R::Sheets {}
+            | R::Worlds {}
+            | R::Files { .. }
+            | R::Read { .. }
+            | R::Step { .. }
+            | R::Seek { .. } => Err(Refusal::new("out-of-order", "this is answered elsewhere")),
+        }
+    }
+
+    /// Tells the run something. All of it enters its journal, but for a program that is started again.
+    fn input(&mut self, request: Request) -> Answer {
+        use Request as R;
+        match request {
             R::Quantum { value } => {
                 let quantum = Unit::Second.parse_ratio(&value).map_err(|e| Refusal::new("bad-value", e))?;
                 self.show.live_mut().set_quantum(quantum);
@@ -127,29 +164,7 @@ impl Runner {
             R::Command { part, channel, values } => {
                 done(self.show.live_mut().command(&part, &channel, &values))
             }
-            R::Live {} => {
-                self.live();
-                Ok(json!({}))
-            }
-            R::Branch {} => self.branch(),
-            R::Copy { entries } => self.copy(&entries),
-            R::Normalise { class, param, typed } => self.normalise(&class, &param, &typed),
-            R::Edit { label, changes, revision } => self.edit(label, changes, revision),
-            R::Replace { label, text, revision } => self.replace(label, text, revision),
-            R::Paste { fragment, by, revision } => self.paste(&fragment, by, revision),
-            R::Undo {} => self.undo(),
-            R::Redo {} => self.redo(),
-            R::Write { path, text } => self.write(&path, &text),
-            R::Open { path } => self.open(&path),
-            R::OpenText { name, text } => self.open_text(name, text),
-            R::Save { path } => self.save(path),
-            R::Hello { .. } => Err(Refusal::new("out-of-order", "`hello` was said already")),
-            R::Sheets {}
-            | R::Worlds {}
-            | R::Files { .. }
-            | R::Read { .. }
-            | R::Step { .. }
-            | R::Seek { .. } => Err(Refusal::new("out-of-order", "this is answered elsewhere")),
+            _ => Err(Refusal::new("out-of-order", "this is no input")),
         }
     }
 

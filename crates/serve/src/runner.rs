@@ -255,6 +255,10 @@ impl Runner {
 
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn may_go_on(&self) -> Result<(), Refusal> {
+        if self.problems.contains_key("open") {
+            return Err(Refusal::new("problems", "the document does not load")
+                .help("mend it with `replace`, or open another"));
+        }
         if self.show.is_looking_back() {
             return Err(Refusal::new("looking-back", "an earlier moment is shown")
                 .help("go back with `live`, or `branch` from here"));

@@ -177,7 +177,6 @@ impl Server {
     }
 
     /// A way to end the server from another thread.
-    #[must_use]
     pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
         let commands = self.commands.clone();
         move || {
@@ -209,7 +208,7 @@ fn start_runner(
     let (ready, is_ready) = mpsc::channel();
     let run = move || match Runner::new(commands, project, file.as_ref(), threads, board) {
         Ok(mut runner) => {
-            runner.is_running = start && runner.may_go_on().is_ok() && runner.problems.get("open").is_none();
+            runner.is_running = start && runner.may_go_on().is_ok();
             let _ = ready.send(Ok(()));
             runner.run();
         }

@@ -64,8 +64,8 @@ impl Show {
     pub(crate) fn replay(recording: Arc<Recording>, threads: usize) -> Result<Show, Refusal> {
         let live = again::rebuild(&recording, threads)?;
         let last = again::last_step(&recording);
-        let ends = recording.hashes().iter().filter(|m| m.step <= last).map(|m| m.time);
-        let time = recording.end().map(|e| e.time).or(ends.last()).unwrap_or(Time::ZERO);
+        let seen = recording.hashes().last().map(|m| m.time);
+        let time = recording.end().map(|e| e.time).or(seen).unwrap_or(Time::ZERO);
         let replay = Replay { recording, last: (last, time), next: 0, verified: 0, differs: None };
         let mut show = Show { replay: Some(replay), ..Show::new(live) };
         show.compare();

@@ -102,6 +102,7 @@ fn a_server_that_is_started_with_a_broken_scenario_shows_what_is_wrong() {
     console.until("the problem", |d| {
         d.problems.iter().any(|p| p["from"] == "open" && p["list"][0]["line"].is_u64())
     });
+    assert_eq!(console.refused(json!({ "do": "start" })), "problems");
     let revision = console.status["revision"].as_u64().unwrap();
     console.done(json!({ "do": "replace", "text": WORLD, "revision": revision }));
     console.until_state("paused");

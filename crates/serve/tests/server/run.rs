@@ -118,6 +118,22 @@ fn a_display_gets_what_it_wants() {
 }
 
 #[test]
+fn a_map_grows_while_somebody_wants_it() {
+    let place = Place::new();
+    let mut console = place.console();
+    console.done(json!({ "do": "watch", "grid": "/robots/r3" }));
+    console.next_frame(Sort::Grid);
+    let grid = console.kept.grid.clone().unwrap();
+    assert_eq!((grid.body, grid.x, grid.y), (2, -30_000, -30_000));
+    assert!(grid.cells.iter().all(|c| *c == 128), "nothing is known yet");
+    console.done(json!({ "do": "speed", "factor": null }));
+    console.done(json!({ "do": "start" }));
+    console.until("free places", |d| {
+        d.kept.grid.as_ref().unwrap().cells.iter().filter(|c| **c < 100).count() > 100
+    });
+}
+
+#[test]
 fn single_values_have_units() {
     let place = Place::new();
     let mut console = place.console();
