@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '../tests/harness';
-import { openWorld, stepTo, type } from '../tests/panels-desk';
+import { openWorld, state, type } from '../tests/panels-desk';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures', import.meta.url));
 
@@ -31,24 +31,33 @@ async function address(page: Page, words: string): Promise<void> {
   }, words);
 }
 
+/** Runs to a tick, so that trails are seen to grow. */
+async function runTo(page: Page, tick: number): Promise<void> {
+  await type(page, 'speed 8');
+  await type(page, 'start');
+  await page.waitForFunction((wanted) => (window.__sim?.tick() ?? 0) >= wanted, tick, { timeout: 60_000 });
+  await type(page, 'pause');
+  await state(page, 'paused');
+}
+
 const LAYERS = 'sensors,rays,beacons,contacts,ids,links';
 
 test('the pictures of the walk through the page', async ({ sim: page }) => {
   await page.getByTestId('welcome').getByRole('button', { name: 'Do not show this again' }).click();
   await address(page, `layers=${LAYERS},outline`);
-  await stepTo(page, 760);
+  await runTo(page, 760);
   await command(page, 'Show everything');
   await picture(page, 'start');
 
-  await page.getByRole('treeitem', { name: 'essex' }).first().click();
+  await page.getByRole('treeitem', { name: 'essex', exact: true }).first().click();
   await expect(page.getByTestId('registers')).toBeVisible();
   await picture(page, 'inspector');
 
   await address(page, `layers=arcs,ids`);
-  await stepTo(page, 900);
+  await runTo(page, 900);
   await picture(page, 'arcs');
   await address(page, `layers=grid,ids`);
-  await stepTo(page, 1100);
+  await runTo(page, 1100);
   await picture(page, 'map');
 
   await address(page, `layers=${LAYERS},dots`);
@@ -64,7 +73,7 @@ test('the pictures of the walk through the page', async ({ sim: page }) => {
   await openWorld(page, 'worlds/home-beacon.toml');
   await page.getByRole('tab', { name: 'Console' }).click();
   await command(page, 'Show everything');
-  await page.getByRole('treeitem', { name: 'home' }).first().click();
+  await page.getByRole('treeitem', { name: 'home', exact: true }).first().click();
   await picture(page, 'editor');
   await command(page, 'Parameters…');
   await expect(page.locator('dialog[open]')).toBeVisible();
@@ -77,7 +86,7 @@ test('the pictures of the walk through the page', async ({ sim: page }) => {
   await page.keyboard.press('Escape');
 
   await openWorld(page, 'worlds/forty-wander.toml');
-  await stepTo(page, 200);
+  await runTo(page, 200);
   await command(page, 'Show everything');
   await picture(page, 'swarm');
   await address(page, `layers=${LAYERS},dots&view=3d`);

@@ -178,6 +178,8 @@ struct Sent {
     bodies: Option<Arc<Shot>>,
     marks: Option<(Arc<Shot>, crate::message::MarksWanted)>,
     grid: Option<Arc<crate::frame::Grid>>,
+    /// What robots were seen to be, and which of them this display wanted.
+    inspected: Option<(Arc<crate::shot::Inspected>, Vec<String>)>,
     /// When the next frame may be sent.
     next_frame: Option<Instant>,
 }
@@ -284,7 +286,11 @@ impl Writer {
             }
         }
         let wishes = self.wished.borrow_and_update().clone();
-        if !wishes.inspect.is_empty() && !Arc::ptr_eq(&before.inspected, &now.inspected) {
+        let is_sent = self.sent.inspected.as_ref().is_some_and(|(seen, robots)| {
+            Arc::ptr_eq(seen, &now.inspected) && *robots == wishes.inspect
+        });
+        if !wishes.inspect.is_empty() && !is_sent {
+            self.sent.inspected = Some((Arc::clone(&now.inspected), wishes.inspect.clone()));
             let seen = wishes.inspect.iter().filter_map(|r| now.inspected.robots.get(r).map(String::as_str));
             let robots = seen.collect::<Vec<_>>().join(",");
             let stop = now.inspected.stop;
