@@ -32,7 +32,7 @@ class = "sonar"
 range = "1.5m"
 
 [type.scout.controller]
-class = "wander"
+class = "cruise"
 
 [[robot]] # the first
 name = "a"
@@ -199,7 +199,9 @@ test.describe('files', () => {
     await sim.keyboard.press('ArrowUp');
     await expect.poll(async () => near((await start(sim, '/robots/b'))?.[1])).toBe(0.1);
     const port = new URL(server.url).port;
-    await server.stop();
+    const ended = new Promise((resolve) => server.process.on('exit', resolve));
+    server.process.kill('SIGKILL');
+    await ended;
     const again = await serveIn(server.folder, 'yard.toml', '--port', port);
     try {
       await expect(sim.locator('[data-test="toast"]').filter({ hasText: 'restored' })).toBeVisible();
