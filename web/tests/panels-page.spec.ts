@@ -109,7 +109,7 @@ test('60 the command line completes, remembers and obeys', async ({ sim }) => {
   await expect(input).toHaveValue('speed 4');
   await type(sim, 'help');
   await expect(sim.getByTestId('console-lines')).toContainText('lists these words');
-  await type(sim, 'poke essex 0xFFFF 1');
+  await type(sim, 'poke nobody 0x21 1');
   await expect(sim.getByTestId('console-lines').locator('.row.error')).not.toHaveCount(0);
 });
 

@@ -240,6 +240,10 @@ export class ConsolePane {
     } catch (why) {
       if (!(why instanceof Refused)) throw why;
       const { message, help, problems } = why.failure;
+      if (problems?.length) {
+        app.store.problems = { ...app.store.problems, open: problems };
+        app.store.changed('problems');
+      }
       this.say(
         'error',
         [message, help, ...(problems ?? []).map((p) => p.message)].filter(Boolean).join('\n'),

@@ -24,6 +24,12 @@ export function mountProblems(app: App, badge: HTMLElement): HTMLElement {
     else fill(list, ...all.map((d) => h('li', {}, row(app, d))));
   };
   store.on('problems', show);
+  store.on('world', () => {
+    // Another world came: what could not be opened before is of the past.
+    if (store.problems.open.length === 0) return;
+    store.problems = { ...store.problems, open: [] };
+    store.changed('problems');
+  });
   show();
   return list;
 }
