@@ -19,7 +19,7 @@ export class App {
 
   constructor() {
     const { store } = this;
-    const token = new URLSearchParams(location.hash.slice(1)).get('token');
+    const token = new URLSearchParams(location.search).get('token');
     this.link = new Link(
       {
         message: (m) => {

@@ -24,6 +24,8 @@ export class Refused extends Error {
 }
 
 const RETRY_MS = 500;
+/** Why a socket was closed: the server ends. */
+const GOING_AWAY = 1001;
 
 export class Link {
   private socket: WebSocket | null = null;
@@ -35,6 +37,8 @@ export class Link {
   >();
   private wishes: Wishes | null = null;
   private closing = false;
+  /** Why the server ends the connection, if it said so. */
+  private goodbye = '';
 
   constructor(
     private readonly listener: LinkListener,
@@ -50,7 +54,7 @@ export class Link {
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => this.hello(socket);
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);
-    socket.onclose = () => this.lost();
+    socket.onclose = (event) => this.lost(event.code);
     this.socket = socket;
   }
 
@@ -96,10 +100,7 @@ export class Link {
       this.listener.state('open', '');
       if (this.wishes) this.watch(this.wishes);
     }
-    if (message.is === 'goodbye') {
-      this.closing = true;
-      this.listener.state('refused', message.why);
-    }
+    if (message.is === 'goodbye') this.goodbye = message.why;
     if (message.is === 'reply') {
       const waiting = this.open.get(message.id);
       this.open.delete(message.id);
@@ -110,11 +111,14 @@ export class Link {
     this.listener.message(message);
   }
 
-  private lost(): void {
+  private lost(code: number): void {
     for (const { reject } of this.open.values())
       reject(new Refused({ code: 'no-connection', message: 'the connection was lost' }));
     this.open.clear();
     if (this.closing) return;
+    // A server that goes away may come back; one that refuses this page will refuse it again.
+    if (this.goodbye !== '' && code !== GOING_AWAY) return this.listener.state('refused', this.goodbye);
+    this.goodbye = '';
     this.listener.state('lost', '');
     setTimeout(() => this.connect(), RETRY_MS);
   }

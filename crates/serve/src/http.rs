@@ -17,6 +17,7 @@ use axum::routing::{get, post};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use swarmyard_record::Recording;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -34,6 +35,9 @@ struct Shared {
     /// Held by every link: when the last is gone, the server may go.
     alive: mpsc::Sender<()>,
 }
+
+/// How long displays have to hear that the server ends.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Serves connections until the runner is gone.
 pub(crate) async fn serve(
@@ -55,14 +59,23 @@ pub(crate) async fn serve(
         .layer(from_fn_with_state(shared.clone(), guarded))
         .with_state(shared);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let mut ended = end.subscribe();
     let over = async move {
         let _ = runner_done.await;
         end.send_replace(true);
     };
-    // It never fails: errors of single connections are theirs.
-    let _ = axum::serve(listener, service).with_graceful_shutdown(over).await;
+    // Browsers keep connections open on which they never ask for anything: those are not waited for.
+    let late = async {
+        let _ = ended.changed().await;
+        tokio::time::sleep(LAST).await;
+    };
+    tokio::select! {
+        // It never fails: errors of single connections are theirs.
+        _ = axum::serve(listener, service).with_graceful_shutdown(over) => {}
+        () = late => {}
+    }
     // Links hold a sender each; the router's own went with it.
-    let _ = gone.recv().await;
+    let _ = tokio::time::timeout(LAST, gone.recv()).await;
 }
 
 /// Refuses requests that come from elsewhere, and strangers at `/v1`.

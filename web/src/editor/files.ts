@@ -81,7 +81,7 @@ export async function openFile(app: App, file: File): Promise<void> {
     await openText(app, file.name, await file.text());
     return;
   }
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  const token = new URLSearchParams(location.search).get('token');
   const url = new URL('v1/recording', location.href.split('#')[0]);
   url.searchParams.set('key', app.store.key);
   if (token) url.searchParams.set('token', token);
@@ -210,7 +210,6 @@ function download(name: string, text: string): void {
 export function shareLink(app: App): string {
   const { status, camera, layers, frame } = app.store;
   const hash = new URLSearchParams(location.hash.slice(1));
-  hash.delete('token');
   if (!hash.has('cam'))
     hash.set('cam', [camera.x, camera.y, camera.scale].map((v) => v.toFixed(3)).join(','));
   if (!hash.has('layers'))

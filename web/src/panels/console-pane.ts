@@ -118,7 +118,7 @@ export class ConsolePane {
     this.add(fresh.flatMap(linesOf));
   }
 
-  private say(level: Line['level'], text: string, kind = 'page'): void {
+  private say(level: Line['level'], text: string, kind = 'answer'): void {
     this.add(text.split('\n').map((piece) => ({ time: null, robot: null, level, kind, text: piece })));
   }
 
