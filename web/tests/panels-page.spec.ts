@@ -124,7 +124,7 @@ async function violations(page: Page): Promise<string[]> {
 for (const colorScheme of ['light', 'dark'] as const)
   test(`61 axe finds nothing serious on the page and its dialogs (${colorScheme})`, async ({ sim }) => {
     test.slow();
-    await sim.emulateMedia({ colorScheme });
+    await sim.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     expect(await violations(sim), 'start').toEqual([]);
     await type(sim, 'select essex');
     await expect(sim.getByTestId('inspector').locator('.card')).toBeVisible();
