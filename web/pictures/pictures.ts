@@ -73,7 +73,7 @@ test('the pictures of the walk through the page', async ({ sim: page }) => {
   await openWorld(page, 'worlds/home-beacon.toml');
   await page.getByRole('tab', { name: 'Console' }).click();
   await command(page, 'Show everything');
-  await page.getByRole('treeitem', { name: 'home', exact: true }).first().click();
+  await page.getByRole('treeitem', { name: 'lamp', exact: true }).first().click();
   await picture(page, 'editor');
   await command(page, 'Parameters…');
   await expect(page.locator('dialog[open]')).toBeVisible();

@@ -20,7 +20,7 @@ const entry = (key: string, section: string, name: string | null, paths: string[
   name,
   paths,
   poses: [],
-    points: [],
+  points: [],
   count: paths.length,
   line: 1,
   fields: [],
