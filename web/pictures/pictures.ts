@@ -70,10 +70,10 @@ test('the pictures of the walk through the page', async ({ sim: page }) => {
   await expect(page.locator('.cm-content')).toBeVisible();
   await picture(page, 'code');
 
-  await openWorld(page, 'worlds/home-beacon.toml');
+  await openWorld(page, 'worlds/beacons.toml');
   await page.getByRole('tab', { name: 'Console' }).click();
   await command(page, 'Show everything');
-  await page.getByRole('treeitem', { name: 'lamp', exact: true }).first().click();
+  await page.getByRole('treeitem', { name: 'hidden', exact: true }).first().click();
   await picture(page, 'editor');
   await command(page, 'Parameters…');
   await expect(page.locator('dialog[open]')).toBeVisible();

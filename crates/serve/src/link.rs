@@ -286,9 +286,11 @@ impl Writer {
             }
         }
         let wishes = self.wished.borrow_and_update().clone();
-        let is_sent = self.sent.inspected.as_ref().is_some_and(|(seen, robots)| {
-            Arc::ptr_eq(seen, &now.inspected) && *robots == wishes.inspect
-        });
+        let is_sent = self
+            .sent
+            .inspected
+            .as_ref()
+            .is_some_and(|(seen, robots)| Arc::ptr_eq(seen, &now.inspected) && *robots == wishes.inspect);
         if !wishes.inspect.is_empty() && !is_sent {
             self.sent.inspected = Some((Arc::clone(&now.inspected), wishes.inspect.clone()));
             let seen = wishes.inspect.iter().filter_map(|r| now.inspected.robots.get(r).map(String::as_str));
