@@ -1002,8 +1002,8 @@ test.describe('for everybody', () => {
 
   test('a click shows the settings of the object in the status line', async ({ sim }) => {
     await click(sim, '/beacons/dock');
-    await expect(sim.locator('[data-test="settings"]')).toContainText('beacon dock');
-    await expect(sim.locator('[data-test="settings"]')).toContainText('range 2m');
+    await expect(sim.locator('[data-test="clicked"]')).toContainText('beacon dock');
+    await expect(sim.locator('[data-test="clicked"]')).toContainText('range 2m');
   });
 });
 

@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
 
-const MAGIC: &[u8; 8] = b"SWYSNAP\x02";
+const MAGIC: &[u8; 8] = b"SWYSNAP\x03";
 
 /// Why a snapshot cannot be opened. The state in use is untouched in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,9 +64,9 @@ pub fn snapshot(model: &Model, state: &State, minds: &Minds) -> Vec<u8> {
     let id = build_id();
     bytes.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
     bytes.extend_from_slice(id.as_bytes());
+    let start = bytes.len();
     bytes.extend_from_slice(&model.world.to_le_bytes());
     bytes.extend_from_slice(&shape(model).to_le_bytes());
-    let start = bytes.len();
     // Plain data into a growing buffer cannot fail.
     bytes = postcard::to_extend(&(state, minds.images()), bytes).unwrap_or_default();
     let check = bytes_hash(&bytes[start.min(bytes.len())..]);
@@ -93,15 +93,15 @@ pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Min
     if id != build_id().as_bytes() {
         return Err(SnapshotError::OtherBuild(String::from_utf8_lossy(id).into_owned()));
     }
-    let (_, rest) = rest.split_at_checked(8).ok_or(SnapshotError::NotASnapshot)?;
-    let (fits, rest) = rest.split_at_checked(8).ok_or(SnapshotError::NotASnapshot)?;
-    if fits != shape(model).to_le_bytes() {
-        return Err(SnapshotError::OtherScenario);
-    }
-    let body = rest.len().checked_sub(8).ok_or(SnapshotError::NotASnapshot)?;
-    let (body, check) = rest.split_at(body);
-    if check != bytes_hash(body).to_le_bytes() {
+    let (rest, check) = rest.split_last_chunk().ok_or(SnapshotError::NotASnapshot)?;
+    if *check != bytes_hash(rest).to_le_bytes() {
         return Err(SnapshotError::NotASnapshot);
+    }
+    // The world's hash comes first; whoever has several worlds has looked at it.
+    let (_world, rest) = rest.split_first_chunk::<8>().ok_or(SnapshotError::NotASnapshot)?;
+    let (fits, body) = rest.split_first_chunk().ok_or(SnapshotError::NotASnapshot)?;
+    if *fits != shape(model).to_le_bytes() {
+        return Err(SnapshotError::OtherScenario);
     }
     let (state, images): (State, Vec<Vec<StaffImage>>) =
         postcard::from_bytes(body).map_err(|_| SnapshotError::NotASnapshot)?;

@@ -144,14 +144,16 @@ export class Edits {
     return (fresh ?? []).filter((id) => !known.has(id));
   }
 
-  /** Waits until the page has the world of a revision. */
+  /** Waits until the page has the world of a revision, and knows where everything is in it. */
   private arrived(revision: unknown): Promise<void> {
     const { store } = this.app;
     const wanted = typeof revision === 'number' ? revision : 0;
-    const isThere = (): boolean => (store.world?.revision ?? 0) >= wanted || store.link !== 'open';
+    const isThere = (): boolean =>
+      ((store.world?.revision ?? 0) >= wanted && (store.frame?.revision ?? 0) >= wanted) ||
+      store.link !== 'open';
     if (isThere()) return Promise.resolve();
     return new Promise((resolve) => {
-      const stop = store.on(['world', 'link'], () => {
+      const stop = store.on(['world', 'frame', 'link'], () => {
         if (!isThere()) return;
         stop();
         resolve();

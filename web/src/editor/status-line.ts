@@ -15,7 +15,7 @@ const STEPS = [0.01, 0.05, 0.1, 0.25, 0.5, 1];
 export function mountStatusLine(app: App): HTMLElement {
   startEditor(app);
   const { store } = app;
-  const settings = h('span', { class: 'settings', data: { test: 'settings' } });
+  const settings = h('span', { class: 'settings', data: { test: 'clicked' } });
   const file = h('span', { class: 'file', data: { test: 'file' } });
   const snap = h(
     'button',
