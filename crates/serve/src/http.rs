@@ -37,7 +37,7 @@ struct Shared {
 }
 
 /// How long displays have to hear that the server ends.
-const LAST: Duration = Duration::from_secs(1);
+const LAST: Duration = Duration::from_secs(3);
 
 /// Serves connections until the runner is gone.
 pub(crate) async fn serve(

@@ -58,6 +58,8 @@ pub(crate) async fn serve(socket: WebSocket, local: bool, desk: Arc<Desk>) {
     desk.tell(Command::Leave(id));
     if let Some((why, code)) = ended {
         goodbye(&mut writer.sink, &why, code).await;
+        // A socket that is closed with something unread resets the connection, and the goodbye is lost.
+        let _ = timeout(LAST_WORDS, async { while let Some(Ok(_)) = stream.next().await {} }).await;
     }
 }
 
@@ -214,7 +216,7 @@ impl Writer {
                 news = joined.news.recv() => match news {
                     Ok(news) => self.text(&*news).await,
                     Err(broadcast::error::RecvError::Lagged(n)) => self.text(left_out(n)).await,
-                    Err(broadcast::error::RecvError::Closed) => Ok(()),
+                    Err(broadcast::error::RecvError::Closed) => return self.last_words(&mut answers).await,
                 },
                 Some(own) = joined.personal.recv() => self.text(&*own).await,
                 changed = shown.changed() => match changed {
@@ -222,7 +224,7 @@ impl Writer {
                         let now = Arc::clone(&shown.borrow_and_update());
                         self.look(&now).await
                     }
-                    Err(_) => return Some(("the server ends".into(), AWAY)),
+                    Err(_) => return self.last_words(&mut answers).await,
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                     self.sent.next_frame = None;
@@ -234,19 +236,22 @@ impl Writer {
                     self.look(&now).await
                 }
                 _ = ping.tick() => self.send(Message::Ping(Bytes::new())).await,
-                _ = ending.changed() => {
-                    while let Ok(Some(answer)) = timeout(LAST_WORDS, answers.recv()).await {
-                        if self.text(answer).await.is_err() {
-                            return None;
-                        }
-                    }
-                    return Some(("the run and the server have ended".into(), AWAY));
-                }
+                _ = ending.changed() => return self.last_words(&mut answers).await,
             };
             if done.is_err() {
                 return None;
             }
         }
+    }
+
+    /// The run has ended: answers that are on their way are still sent.
+    async fn last_words(&mut self, answers: &mut mpsc::Receiver<String>) -> Ended {
+        while let Ok(Some(answer)) = timeout(LAST_WORDS, answers.recv()).await {
+            if self.text(answer).await.is_err() {
+                return None;
+            }
+        }
+        Some(("the run and the server have ended".into(), AWAY))
     }
 
     /// What every display is told first.
@@ -308,7 +313,7 @@ impl Writer {
     /// Sends a frame, built on the one before.
     async fn frame(&mut self, shot: &Arc<Shot>, wishes: &Wishes) -> Result<(), Gone> {
         let is_known = |old: &Arc<Shot>| old.serial() == shot.serial();
-        if shot.serial() == 0 || self.sent.bodies.as_ref().is_some_and(is_known) && !wishes.wants_marks() {
+        if shot.serial() == 0 {
             return Ok(());
         }
         if !self.sent.bodies.as_ref().is_some_and(is_known) {
