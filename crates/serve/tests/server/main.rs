@@ -6,6 +6,7 @@ mod edit;
 mod files;
 mod hostile;
 mod http;
+mod random_edits;
 mod replay;
 mod rewind;
 mod run;
