@@ -304,9 +304,12 @@ impl Display {
         self.status["hash"].as_str().unwrap().to_owned()
     }
 
-    /// The bodies at a stop, once they are shown.
+    /// The bodies at a stop of the world as it is now, once they are shown.
     pub(crate) fn bodies_at(&mut self, stop: u64) -> &Bodies {
-        self.until("that frame", |d| d.kept.bodies.as_ref().is_some_and(|b| b.head.stop == stop));
+        self.until("that frame", |d| {
+            let is_it = |b: &Bodies| b.head.stop == stop && d.world["revision"] == b.head.revision;
+            d.kept.bodies.as_ref().is_some_and(is_it)
+        });
         self.kept.bodies.as_ref().unwrap()
     }
 
