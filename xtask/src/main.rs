@@ -119,7 +119,7 @@ fn manual() -> Result<(), String> {
 
 fn fuzz(seconds: &str) -> Result<(), String> {
     let limit = format!("-max_total_time={seconds}");
-    for target in ["scenario", "blocks", "recording", "program", "answers"] {
+    for target in ["scenario", "blocks", "recording", "program", "answers", "edits", "frames", "requests"] {
         let args = ["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=65536", "-timeout=10"];
         run("cargo", &args, &[])?;
     }
