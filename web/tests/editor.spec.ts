@@ -274,11 +274,12 @@ test.describe('files', () => {
   test('a click beside a dialog closes it, but never one that asks for something', async ({ sim }) => {
     await sim.keyboard.press('Control+o');
     const question = sim.getByTestId('open');
+    await expect(question).toBeVisible();
     await sim.mouse.click(5, 400);
     await expect(question).toBeVisible();
     await sim.keyboard.press('Escape');
     await expect(question).toBeHidden();
-    await sim.keyboard.press('?');
+    await sim.locator('[data-command="help.shortcuts"]').first().click();
     const sheet = sim.getByTestId('shortcuts');
     await expect(sheet).toBeVisible();
     await sim.mouse.click(5, 400);
