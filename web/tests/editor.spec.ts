@@ -271,6 +271,21 @@ test.describe('files', () => {
     await expect.poll(() => paths(sim, '/robots/mine')).toHaveLength(1);
   });
 
+  test('a click beside a dialog closes it, but never one that asks for something', async ({ sim }) => {
+    await sim.keyboard.press('Control+o');
+    const question = sim.getByTestId('open');
+    await expect(question).toBeVisible();
+    await sim.mouse.click(5, 400);
+    await expect(question).toBeVisible();
+    await sim.keyboard.press('Escape');
+    await expect(question).toBeHidden();
+    await sim.locator('[data-command="help.shortcuts"]').first().click();
+    const sheet = sim.getByTestId('shortcuts');
+    await expect(sheet).toBeVisible();
+    await sim.mouse.click(5, 400);
+    await expect(sheet).toBeHidden();
+  });
+
   test('7 Ctrl+N asks before unsaved edits are lost', async ({ sim }) => {
     await click(sim, '/robots/b');
     await sim.keyboard.press('ArrowUp');

@@ -375,7 +375,10 @@ test('3-D: the world is drawn, a click selects, and the way back leaves nothing 
   await sim.mouse.click(place.x, place.y);
   await expect.poll(() => selection(sim)).toEqual([id]);
   await sim.keyboard.press('Shift+4');
-  await expect(sim.getByRole('button', { name: 'Look through the selected' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(sim.getByRole('button', { name: 'Look through the selected' })).toHaveAttribute(
+    'aria-pressed',
+    'true',
+  );
   await sim.keyboard.press('Shift+3');
   await expect(sim.locator('canvas.space')).toHaveCount(0);
   await expect(sim.locator('.stage')).toHaveAttribute('data-view', '2d');

@@ -1,12 +1,12 @@
 /** Many from one: copies in rows or on a circle, and aligning what is there. */
 
 import type { App } from '../app';
+import { ask, row } from '../dialog';
 import { h } from '../dom';
 import type { Change, Point } from '../protocol';
 import type { Entry } from '../store';
 import { t } from '../strings';
 import { viewOf } from '../view/view';
-import { ask, row } from './dialog';
 import { editsOf } from './edits';
 import { alignBy, circlePlaces, distributeBy, gridPlaces, type Alignment } from './guides';
 import { placedIds } from './handles';

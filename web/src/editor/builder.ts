@@ -4,14 +4,14 @@
  */
 
 import type { App } from '../app';
+import { ask, closeDialogOf } from '../dialog';
 import { fill, h } from '../dom';
+import { icon, svgElement } from '../icons';
 import type { Point } from '../protocol';
 import type { Entry } from '../store';
 import { t } from '../strings';
 import { outlineOf } from '../view/geometry';
-import { ask, closeDialogOf } from './dialog';
 import { editsOf } from './edits';
-import { icon, svgElement } from './icons';
 import { groups, mountText } from './kit';
 import { measure } from './numbers';
 import { symbolOf } from './properties';
@@ -203,7 +203,7 @@ function listParts(app: App, list: HTMLElement, type: string): void {
           ? h(
               'button',
               { type: 'button', class: 'plain', aria: { label: t.removeOne(name) }, on: { click: removal } },
-              icon('remove', 14),
+              icon('close', 14),
             )
           : null,
       );

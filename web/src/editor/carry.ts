@@ -5,9 +5,10 @@
 
 import type { App } from '../app';
 import type { Point, Shape } from '../protocol';
-import { outlineOf } from '../view/geometry';
-import { viewOf } from '../view/view';
 import { t } from '../strings';
+import { outlineOf } from '../view/geometry';
+import { styleColour } from '../view/ink';
+import { viewOf } from '../view/view';
 import { snapped } from './place';
 import { say } from './hints';
 
@@ -131,27 +132,15 @@ function drawGhost(
     else context.lineTo(q.x, q.y);
   });
   if (!load.line) context.closePath();
-  context.strokeStyle = colourOf('--accent');
+  context.strokeStyle = styleColour('--accent');
   context.lineWidth = load.line ? Math.max(2, 0.03 * scale) : 2;
   context.setLineDash(load.line ? [] : [5, 4]);
   context.globalAlpha = 0.9;
   context.stroke();
   if (!load.line) {
-    context.fillStyle = colourOf('--accent');
+    context.fillStyle = styleColour('--accent');
     context.globalAlpha = 0.15;
     context.fill();
   }
   context.restore();
-}
-
-const probe = document.createElement('span');
-
-/** A colour of the style sheet as the canvas understands it, in the present theme. */
-export function colourOf(name: string): string {
-  if (!probe.isConnected) {
-    probe.hidden = true;
-    document.body.append(probe);
-  }
-  probe.style.color = `var(${name})`;
-  return getComputedStyle(probe).color;
 }

@@ -7,7 +7,7 @@ import { editsOf } from './edits';
 import { robotText } from './kinds';
 import { remove } from './moves';
 import { headingText, short } from './numbers';
-import { describe, entriesOf, poseOf, shortName, typeOf, whyNotEdit } from './subject';
+import { describe, entriesOf, poseOf, nameOf, typeOf, whyNotEdit } from './subject';
 
 /** What was copied last, for browsers that do not let pages read the clipboard; and how often it was pasted. */
 let kept = { fragment: '', times: 0 };
@@ -89,7 +89,7 @@ async function fragmentOf(app: App, ids: readonly string[]): Promise<string | nu
       const [pose, type] = [poseOf(store, id), typeOf(store, id)];
       if (!pose || type === null) continue;
       const place = `[${short(pose.x)}, ${short(pose.y)}, ${headingText(pose.heading)}]`;
-      pieces.push(robotText(type, place, shortName(store, id)));
+      pieces.push(robotText(type, place, nameOf(store, id)));
     }
   return pieces.join('\n');
 }

@@ -3,13 +3,13 @@
 import type { App } from '../app';
 import type { Point } from '../protocol';
 import { t } from '../strings';
+import { styleColour } from '../view/ink';
 import { viewOf } from '../view/view';
-import { colourOf } from './carry';
 import { editsOf } from './edits';
 import { polyline } from './kinds';
 import { enter, leave } from './modes';
 import { snapped } from './place';
-import { shortName, whyNotEdit } from './subject';
+import { nameOf, whyNotEdit } from './subject';
 
 export function startDrawing(app: App, kind: 'wall' | 'track' | 'polygon'): void {
   const why = whyNotEdit(app.store);
@@ -35,7 +35,7 @@ export function startDrawing(app: App, kind: 'wall' | 'track' | 'polygon'): void
       .change(t.stepAdd(kind), [polyline(kind, points)], 'made')
       .then((done) => {
         const [first] = done?.paths ?? [];
-        if (first !== undefined) app.announce(t.saidDrawn(shortName(app.store, first), points.length));
+        if (first !== undefined) app.announce(t.saidDrawn(nameOf(app.store, first), points.length));
       });
   };
   enter(app, {
@@ -65,7 +65,7 @@ export function startDrawing(app: App, kind: 'wall' | 'track' | 'polygon'): void
     draw: (context) => {
       const all = pointer ? [...points, pointer] : points;
       context.save();
-      context.strokeStyle = context.fillStyle = colourOf('--accent');
+      context.strokeStyle = context.fillStyle = styleColour('--accent');
       context.lineWidth = 2;
       context.beginPath();
       all.forEach(([x, y], k) => {

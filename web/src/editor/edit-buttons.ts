@@ -3,7 +3,7 @@
 import type { App } from '../app';
 import { command, run } from '../commands';
 import { h } from '../dom';
-import { icon } from './icons';
+import { icon } from '../icons';
 import { startEditor } from './start';
 
 export function mountEditButtons(app: App): HTMLElement {

@@ -1,12 +1,13 @@
 /** Opening, dropping, saving and sharing: what the page does with files. */
 
 import type { App } from '../app';
+import { ask, closeDialogOf, row } from '../dialog';
 import { h } from '../dom';
+import { download } from '../download';
 import { Refused } from '../link';
 import type { Diagnostic } from '../protocol';
 import { t } from '../strings';
 import { toClipboard } from './clipboard';
-import { ask, closeDialogOf, row } from './dialog';
 import { projectFiles } from './project-files';
 
 /** A world to begin with: a floor with a border, and nothing on it. */
@@ -190,20 +191,15 @@ export async function saveAs(app: App): Promise<boolean> {
     'save-as',
   );
   const path = input.value.trim().replace(/(\.toml)?$/, '.toml');
-  if (answer === 'download') download(path.split('/').pop() ?? 'world.toml', world?.text ?? '');
+  if (answer === 'download')
+    download(
+      path.split('/').pop() ?? 'world.toml',
+      new Blob([world?.text ?? ''], { type: 'application/toml' }),
+    );
   if (answer !== 'save') return answer === 'download';
   const done = await app.do('save', { path });
   if (done) app.toast(t.saved(String(done['path'] ?? path)));
   return done !== null;
-}
-
-function download(name: string, text: string): void {
-  const link = h('a', {
-    href: URL.createObjectURL(new Blob([text], { type: 'application/toml' })),
-    download: name,
-  });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 /** A link that shows this world, moment and view. */

@@ -3,8 +3,9 @@
 import type { App } from '../app';
 import type { Point } from '../protocol';
 import { isEmpty, union, EMPTY, type Box } from '../view/geometry';
+import { styleColour } from '../view/ink';
+import { trace } from '../view/still';
 import { viewOf, type View } from '../view/view';
-import { colourOf } from './carry';
 import type { Guide } from './guides';
 import { middleOf } from './moves';
 import { movedPoint, previewOf } from './preview';
@@ -61,31 +62,17 @@ export function startHandles(app: App, drawn: Drawn): void {
   });
 }
 
-function trace(
-  view: View,
-  context: CanvasRenderingContext2D,
-  points: readonly Point[],
-  closed: boolean,
-): void {
-  context.beginPath();
-  points.forEach(([x, y], k) => {
-    const p = view.toCanvas(x, y);
-    if (k === 0) context.moveTo(p.x, p.y);
-    else context.lineTo(p.x, p.y);
-  });
-  if (closed) context.closePath();
-}
-
 function ghosts(app: App, view: View, context: CanvasRenderingContext2D): void {
   const preview = previewOf(app);
   context.lineWidth = 2;
   context.setLineDash([5, 4]);
-  context.strokeStyle = colourOf('--accent');
+  context.strokeStyle = styleColour('--accent');
   for (const [id, motion] of preview.motions) {
     for (const { points, closed } of linesOf(app.store, id, motion.from)) {
+      context.beginPath();
       trace(
-        view,
         context,
+        view,
         points.map((p) => movedPoint(motion, p)),
         closed,
       );
@@ -100,11 +87,12 @@ function ghosts(app: App, view: View, context: CanvasRenderingContext2D): void {
     context.stroke();
   }
   context.setLineDash([]);
-  context.strokeStyle = colourOf('--error');
+  context.strokeStyle = styleColour('--error');
   context.lineWidth = 4;
   for (const id of preview.wrong)
     for (const { points, closed } of linesOf(app.store, id)) {
-      trace(view, context, points, closed);
+      context.beginPath();
+      trace(context, view, points, closed);
       context.stroke();
     }
 }
@@ -122,7 +110,7 @@ function beaconGhost(app: App, view: View, context: CanvasRenderingContext2D): v
   context.moveTo(c.x, c.y);
   context.arc(c.x, c.y, Math.max(0, range), -heading - half, -heading + half);
   context.closePath();
-  context.strokeStyle = context.fillStyle = colourOf('--accent');
+  context.strokeStyle = context.fillStyle = styleColour('--accent');
   context.lineWidth = 2;
   context.stroke();
   context.globalAlpha = 0.12;
@@ -133,7 +121,7 @@ function beaconGhost(app: App, view: View, context: CanvasRenderingContext2D): v
 function band(view: View, context: CanvasRenderingContext2D, from: Point, to: Point): void {
   const [a, b] = [view.toCanvas(...from), view.toCanvas(...to)];
   context.setLineDash([]);
-  context.strokeStyle = context.fillStyle = colourOf('--accent');
+  context.strokeStyle = context.fillStyle = styleColour('--accent');
   context.lineWidth = 1;
   context.strokeRect(a.x, a.y, b.x - a.x, b.y - a.y);
   context.globalAlpha = 0.1;
@@ -148,7 +136,7 @@ function drawGuide(view: View, context: CanvasRenderingContext2D, guide: Guide):
       ? [view.toCanvas(at, from), view.toCanvas(at, to)]
       : [view.toCanvas(from, at), view.toCanvas(to, at)];
   context.setLineDash([2, 3]);
-  context.strokeStyle = colourOf('--warning');
+  context.strokeStyle = styleColour('--warning');
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(a.x, a.y);
@@ -163,7 +151,7 @@ function drawTurnHandle(app: App, view: View, context: CanvasRenderingContext2D)
   const c = view.toCanvas(...handle.about);
   const [x, y] = handle.at;
   context.setLineDash([]);
-  context.strokeStyle = context.fillStyle = colourOf('--accent');
+  context.strokeStyle = context.fillStyle = styleColour('--accent');
   context.lineWidth = 1.5;
   context.beginPath();
   context.moveTo(c.x, c.y);

@@ -1,10 +1,10 @@
 /** What can be put into the world: how it is drawn while it is dragged, and how it is written. Pure. */
 
+import type { IconName } from '../icons';
 import type { Change, Point, Shape } from '../protocol';
 import type { World } from '../store';
 import { short } from './numbers';
 import { quoted, writePoints } from './toml';
-import type { IconName } from './icons';
 
 export interface Kind {
   id: string;

@@ -4,18 +4,18 @@
  */
 
 import type { App } from '../app';
+import { ask, row } from '../dialog';
 import { fill, h } from '../dom';
+import { icon } from '../icons';
 import type { Change, Point, Sheet, SheetParam } from '../protocol';
 import type { Entry } from '../store';
 import { t } from '../strings';
 import { unplaced } from '../view/geometry';
 import { viewOf } from '../view/view';
 import { carry } from './carry';
-import { ask, row } from './dialog';
 import { editsOf } from './edits';
 import { titleOf } from './fields';
 import { hint } from './hints';
-import { icon } from './icons';
 import { headingText, short } from './numbers';
 import { freeName } from './place';
 import { defaultText, partsOf, poseOf, typeInHand, typeOf, whyNotEdit } from './subject';

@@ -6,17 +6,17 @@
  */
 
 import type { App } from '../app';
+import { ask } from '../dialog';
 import { Refused } from '../link';
 import type { Change, Failure, Point } from '../protocol';
 import type { Entry, Store } from '../store';
 import { t } from '../strings';
 import type { Pose } from '../view/geometry';
 import { viewOf } from '../view/view';
-import { ask } from './dialog';
 import { editsOf } from './edits';
 import { headingText, short } from './numbers';
 import { movedPose, previewOf, withFrom, type Motion } from './preview';
-import { describe, entriesOf, entryOf, PLACED, poseOf, shortName, startOf } from './subject';
+import { describe, entriesOf, entryOf, PLACED, poseOf, nameOf, startOf } from './subject';
 
 /**
  * Moves objects by a vector, from where they were when they were taken in hand. Answers whether it was
@@ -78,7 +78,7 @@ export async function moveEach(app: App, label: string, motions: Map<string, Mot
   const at = middleOf(app, first);
   app.announce(
     ids.length === 1
-      ? t.saidMoved(shortName(store, first), at[0], at[1])
+      ? t.saidMoved(nameOf(store, first), at[0], at[1])
       : t.saidMovedMany(describe(store, ids)),
   );
   return true;

@@ -1,7 +1,7 @@
 /** The rows of the outline, from the world: groups, objects, types with their parts. Pure. */
 
+import type { IconName } from '../icons';
 import type { Entry, World } from '../store';
-import type { IconName } from './icons';
 
 export interface Row {
   /** What is selected with it; `null` for a group. */
@@ -43,7 +43,7 @@ export function tree(world: World, titles: Record<GroupKey, string>): Node[] {
       (world.drawing.beacons ?? []).map((b) => leaf(world, b.path, '/beacons/', 'beacon')),
     ],
     ['world', 'world', entries(world, ['world', 'surface', 'params', 'template', 'use'], 'world')],
-    ['run', 'run', entries(world, ['scenario', 'run', 'record', 'assert'], 'run')],
+    ['run', 'play', entries(world, ['scenario', 'run', 'record', 'assert'], 'play')],
   ];
   return groups
     .filter(([, , below]) => below.length > 0)

@@ -7,9 +7,9 @@ import '../styles/editor.css';
 import type { App } from '../app';
 import { run } from '../commands';
 import { fill, h } from '../dom';
+import { icon } from '../icons';
 import { t } from '../strings';
 import { flagsOf } from './flags';
-import { icon } from './icons';
 import { above, rows, tree, type Node, type Row } from './outline-rows';
 
 const ROW = 26;
@@ -168,7 +168,7 @@ class Outline {
           },
         },
       },
-      icon(what === 'locked' ? (on ? 'lock' : 'unlock') : on ? 'hidden' : 'eye', 14),
+      icon(what === 'locked' ? (on ? 'lock' : 'unlock') : on ? 'hidden' : 'shown', 14),
     );
   }
 

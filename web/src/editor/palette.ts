@@ -3,10 +3,12 @@
 import '../styles/editor.css';
 import type { App } from '../app';
 import { fill, h } from '../dom';
+import { icon, svgElement } from '../icons';
+import type { Shape } from '../protocol';
 import { t } from '../strings';
+import { outlineOf } from '../view/geometry';
 import { startDrawing } from './draw-tool';
 import { carry } from './carry';
-import { icon, svgElement } from './icons';
 import { KINDS, type Kind } from './kinds';
 import { mountKit } from './kit';
 import { place, placeAtCentre } from './place';
@@ -14,8 +16,6 @@ import { hint } from './hints';
 import { shapeOfType } from './shapes';
 import { startEditor } from './start';
 import { typeNames, whyNotEdit } from './subject';
-import { outlineOf } from '../view/geometry';
-import type { Shape } from '../protocol';
 
 export function mountPalette(app: App): HTMLElement {
   startEditor(app);

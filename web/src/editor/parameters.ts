@@ -1,16 +1,16 @@
 /** The parameters of one object in a dialog of their own: what a double click opens. */
 
 import type { App } from '../app';
+import { ask } from '../dialog';
 import { h } from '../dom';
 import type { SheetParam } from '../protocol';
 import { t } from '../strings';
-import { ask } from './dialog';
 import { editsOf } from './edits';
 import { makeField } from './fields';
 import { measure } from './numbers';
 import { previewOf } from './preview';
 import { commonParams } from './properties';
-import { entriesOf, shortName, whyNotEdit } from './subject';
+import { entriesOf, nameOf, whyNotEdit } from './subject';
 
 /** What a beacon is about; the rest is in the panel. */
 const GOAL = ['id', 'aperture', 'range'];
@@ -38,7 +38,7 @@ export async function openParameters(app: App): Promise<void> {
   });
   if (isBeacon) showCone(app, id);
   const group = h('fieldset', { class: 'fields', disabled: why !== null }, ...fields.map((f) => f.element));
-  const title = isBeacon ? t.goalParameters : t.parametersOf(shortName(store, id));
+  const title = isBeacon ? t.goalParameters : t.parametersOf(nameOf(store, id));
   fields[0]?.element.querySelector<HTMLElement>('input, select, textarea')?.setAttribute('data-first', '');
   await ask(
     title,
@@ -78,7 +78,7 @@ export async function renameSelected(app: App): Promise<void> {
     app.toast(why, 'error');
     return;
   }
-  const now = entry.name ?? shortName(store, [...store.selection][0] ?? '');
+  const now = entry.name ?? nameOf(store, [...store.selection][0] ?? '');
   const input = h('input', {
     type: 'text',
     value: now,

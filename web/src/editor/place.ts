@@ -1,16 +1,16 @@
 /** Puts things into the world: one edit each, what is new is selected. */
 
 import type { App } from '../app';
+import { ask, row } from '../dialog';
 import { h } from '../dom';
 import type { Point } from '../protocol';
 import { t } from '../strings';
 import { viewOf } from '../view/view';
-import { ask, row } from './dialog';
 import { editsOf } from './edits';
 import { added, at, newType, relative, robotText, typeFromFile } from './kinds';
 import { snapTo } from './numbers';
 import { projectFiles } from './project-files';
-import { shortName, typeNames, whyNotEdit } from './subject';
+import { nameOf, typeNames, whyNotEdit } from './subject';
 
 /** Puts one of a kind at a point of the world. */
 export async function place(app: App, kind: string, p: Point): Promise<void> {
@@ -67,7 +67,7 @@ function freePlace(app: App, p: Point): Point {
 function announceMade(app: App, paths: readonly string[], p: Point): void {
   const [first] = paths;
   if (first === undefined) return;
-  app.announce(t.saidAdded(shortName(app.store, first), p[0], p[1]));
+  app.announce(t.saidAdded(nameOf(app.store, first), p[0], p[1]));
 }
 
 /** A robot of a kind that is asked for: one of the document, a robot's file, or a new one. */

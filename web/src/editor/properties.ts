@@ -4,12 +4,12 @@ import '../styles/editor.css';
 import type { App } from '../app';
 import { run } from '../commands';
 import { fill, h } from '../dom';
+import { icon, type IconName } from '../icons';
 import type { SheetParam } from '../protocol';
 import type { Entry } from '../store';
 import { t } from '../strings';
 import { makeField, type Field } from './fields';
-import { icon, type IconName } from './icons';
-import { entriesOf, partsOf, sheetOf, shortName, typeOf, whyNotEdit } from './subject';
+import { entriesOf, partsOf, sheetOf, nameOf, typeOf, whyNotEdit } from './subject';
 
 export function mountProperties(app: App): HTMLElement {
   const { store } = app;
@@ -76,9 +76,9 @@ const ICONS: Record<string, IconName> = {
   type: 'type',
   part: 'sensor',
   controller: 'controller',
-  run: 'run',
-  record: 'run',
-  assert: 'run',
+  run: 'play',
+  record: 'play',
+  assert: 'play',
 };
 
 function heading(app: App, entries: readonly Entry[]): (HTMLElement | null)[] {
@@ -95,7 +95,7 @@ function heading(app: App, entries: readonly Entry[]): (HTMLElement | null)[] {
       ),
     ];
   const [entry] = entries;
-  const title = ids.length === 1 ? shortName(store, first) : t.selectedMany(ids.length);
+  const title = ids.length === 1 ? nameOf(store, first) : t.selectedMany(ids.length);
   const kind =
     entries.length === 1 && entry
       ? entry.class || entry.section

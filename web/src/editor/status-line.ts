@@ -4,9 +4,9 @@ import '../styles/editor.css';
 import type { App } from '../app';
 import { command, run } from '../commands';
 import { h } from '../dom';
+import { icon } from '../icons';
 import { t } from '../strings';
 import { hintPlace } from './hints';
-import { icon } from './icons';
 import { startEditor } from './start';
 import { describe, oneLine } from './subject';
 

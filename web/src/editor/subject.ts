@@ -47,7 +47,7 @@ export function entriesOf(store: Store, ids: Iterable<string>): Entry[] {
 const PREFIXES = ['/robots/', '/obstacles/', '/beacons/', '/world/walls/', '/world/tracks/', '/types/'];
 
 /** An object as people call it: `r3` for `/robots/r3`, `scout` for `type.scout`. */
-export function shortName(store: Store, id: string): string {
+export function nameOf(store: Store, id: string): string {
   const prefix = PREFIXES.find((p) => id.startsWith(p));
   if (prefix) return id.slice(prefix.length);
   const entry = store.world?.entryOf.get(id);
@@ -57,7 +57,7 @@ export function shortName(store: Store, id: string): string {
 /** What an edit was done to, for the name of its step: `r3`, `3 robots`, `5 objects`. */
 export function describe(store: Store, ids: readonly string[]): string {
   const [first] = ids;
-  if (first !== undefined && ids.length === 1) return shortName(store, first);
+  if (first !== undefined && ids.length === 1) return nameOf(store, first);
   const sections = new Set(ids.map((id) => entryOf(store, id)?.section ?? 'object'));
   const [only] = sections;
   return t.manyOf(ids.length, sections.size === 1 && only ? only : 'object');
@@ -128,7 +128,7 @@ export function oneLine(app: App, id: string): string {
   const { store } = app;
   const entry = entryOf(store, id);
   const pose = poseOf(store, id);
-  const words = [shortName(store, id)];
+  const words = [nameOf(store, id)];
   if (entry) words[0] = `${entry.section} ${words[0]}`;
   if (pose)
     words.push(`${t.at} ${pose.x.toFixed(2)}, ${pose.y.toFixed(2)} m, ${Math.round(degrees(pose.heading))}°`);

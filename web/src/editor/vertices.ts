@@ -8,12 +8,12 @@ import type { Point } from '../protocol';
 import type { Entry } from '../store';
 import { t } from '../strings';
 import { distanceToSegment, placed, unplaced } from '../view/geometry';
+import { styleColour } from '../view/ink';
 import { viewOf } from '../view/view';
-import { colourOf } from './carry';
 import { editsOf } from './edits';
 import { enter, leave } from './modes';
 import { snapped } from './place';
-import { entryOf, fieldOf, shortName, startOf, whyNotEdit } from './subject';
+import { entryOf, fieldOf, nameOf, startOf, whyNotEdit } from './subject';
 import { pointsOf, writePoints } from './toml';
 
 const NEAR = 9;
@@ -126,7 +126,7 @@ class Corners {
       case 'pointerup':
         if (this.hand === null) return false;
         this.hand = null;
-        if (this.hasMoved) this.write(t.stepCorner(shortName(this.app.store, this.id)));
+        if (this.hasMoved) this.write(t.stepCorner(nameOf(this.app.store, this.id)));
         return true;
       case 'pointercancel':
         this.hand = null;
@@ -184,7 +184,7 @@ class Corners {
   private shift(k: number, by: Point): void {
     const p = this.toWorld(this.own[k] as Point);
     this.own[k] = this.fromWorld([p[0] + by[0], p[1] + by[1]]);
-    this.write(t.stepCorner(shortName(this.app.store, this.id)));
+    this.write(t.stepCorner(nameOf(this.app.store, this.id)));
   }
 
   private removeActive(): void {
@@ -195,7 +195,7 @@ class Corners {
     }
     this.own.splice(this.active, 1);
     this.active = null;
-    this.write(t.stepRemoveCorner(shortName(this.app.store, this.id)));
+    this.write(t.stepRemoveCorner(nameOf(this.app.store, this.id)));
   }
 
   private write(label: string): void {
@@ -210,7 +210,7 @@ class Corners {
     const view = viewOf(this.app);
     const points = this.own.map((p) => view.toCanvas(...this.toWorld(p)));
     context.save();
-    context.strokeStyle = colourOf('--accent');
+    context.strokeStyle = styleColour('--accent');
     context.lineWidth = 1.5;
     context.beginPath();
     points.forEach((p, k) => (k === 0 ? context.moveTo(p.x, p.y) : context.lineTo(p.x, p.y)));
@@ -219,7 +219,7 @@ class Corners {
     points.forEach((p, k) => {
       context.beginPath();
       context.rect(p.x - 5, p.y - 5, 10, 10);
-      context.fillStyle = colourOf(k === this.active ? '--accent' : '--ground');
+      context.fillStyle = styleColour(k === this.active ? '--accent' : '--ground');
       context.fill();
       context.stroke();
     });

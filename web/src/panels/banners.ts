@@ -4,9 +4,9 @@ import type { App } from '../app';
 import { run } from '../commands';
 import { fill, h, type Child } from '../dom';
 import { icon } from '../icons';
+import { shortName } from '../names';
 import { recall, remember } from '../settings';
 import { t } from '../strings';
-import { shortName } from './numbers';
 
 /** How long the first connection may take before the page says so. */
 const PATIENCE_MS = 1_000;

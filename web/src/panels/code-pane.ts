@@ -3,13 +3,13 @@
 import type { App } from '../app';
 import { fill, h } from '../dom';
 import { icon } from '../icons';
+import { shortName } from '../names';
 import type { Diagnostic } from '../protocol';
 import { t } from '../strings';
 import { arrive, isDirty, isDisputed, openBuffer, settle, type Buffer } from './code-buffers';
 import type { CodeEditor } from './code-editor';
 import { placed } from './diagnostics';
 import { EventFeed } from './event-feed';
-import { shortName } from './numbers';
 
 const SCENARIO = '';
 

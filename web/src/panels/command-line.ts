@@ -3,7 +3,7 @@
  * and answers what to do, and does nothing itself.
  */
 
-import { shortName } from './numbers';
+import { shortName } from '../names';
 
 /** What a line may speak of. */
 export interface Names {

@@ -1,10 +1,10 @@
 /** The command palette: every command, found by a few letters. */
 
 import { all, run, type Command } from '../commands';
+import { openDialog } from '../dialog';
 import { fill, h } from '../dom';
 import { t } from '../strings';
 import { shownKeys } from './buttons';
-import { openDialog } from './dialog';
 import { search } from './fuzzy';
 
 export function openCommandPalette(): void {

@@ -1,7 +1,8 @@
 /** The lines of the console and which of them are shown. Pure. */
 
+import { shortName } from '../names';
 import type { EventLine } from '../protocol';
-import { formatTime, shortName } from './numbers';
+import { formatTime } from './numbers';
 
 export interface Line {
   time: number | null;

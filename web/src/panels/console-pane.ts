@@ -4,13 +4,14 @@ import type { App } from '../app';
 import { h } from '../dom';
 import { icon } from '../icons';
 import { Refused } from '../link';
+import { shortName } from '../names';
 import type { EventLine } from '../protocol';
 import { t } from '../strings';
 import { complete, read, WORDS, type Names } from './command-line';
 import { CommandInput } from './command-input';
 import { asText, knownPrefix, Lines, linesOf, type Line } from './console-lines';
 import { EventFeed } from './event-feed';
-import { formatTime, shortName } from './numbers';
+import { formatTime } from './numbers';
 import { VirtualList } from './virtual-list';
 
 const ROW = 22;

@@ -5,7 +5,7 @@ import { run } from '../commands';
 import { fill, h } from '../dom';
 import { icon } from '../icons';
 import { t } from '../strings';
-import { attachPopover } from './dialog';
+import { attachPopover } from './popover';
 
 export function controlChip(app: App): HTMLElement {
   const { store } = app;

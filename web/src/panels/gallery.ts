@@ -1,10 +1,10 @@
 /** The gallery: every world of the project, with what it shows. */
 
 import type { App } from '../app';
+import { confirmDialog, openDialog } from '../dialog';
 import { fill, h } from '../dom';
 import type { WorldFile } from '../protocol';
 import { t } from '../strings';
-import { confirmDialog, openDialog } from './dialog';
 
 export async function openGallery(app: App): Promise<void> {
   if (document.querySelector('dialog[open]')) return;

@@ -2,12 +2,13 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
+import { shortName } from '../names';
 import type { InspectedRobot, TypeInfo } from '../protocol';
 import { t } from '../strings';
 import { iconButton } from './buttons';
 import { PROBE_TYPE, theDesk } from './desk';
 import { channelRows, registerRows, shapeOf, type ChannelRow } from './inspected';
-import { formatValue, hex, shortName } from './numbers';
+import { formatValue, hex } from './numbers';
 import { openPoke } from './poke';
 
 /** Channels with more values than this are folded. */

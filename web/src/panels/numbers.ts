@@ -1,9 +1,4 @@
-/** How numbers and names are written for people. Pure. */
-
-/** The last piece of a path: `/robots/r1` is `r1`. */
-export function shortName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1) || path;
-}
+/** How numbers are written for people. Pure. */
 
 /** A value with as many digits as help: at most five, no trailing noise. */
 export function formatValue(value: number | null | undefined): string {

@@ -1,7 +1,7 @@
 /** The numbers of the plots: one column of time and one per value that is followed, and their export. Pure. */
 
+import { shortName } from '../names';
 import type { Probe, Samples } from '../protocol';
-import { shortName } from './numbers';
 
 /** Rows that are kept; the oldest go first, a piece at a time. */
 const MAX_ROWS = 50_000;

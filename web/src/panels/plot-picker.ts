@@ -2,9 +2,9 @@
 
 import type { App } from '../app';
 import { h } from '../dom';
+import { shortName } from '../names';
 import type { Probe } from '../protocol';
 import { t } from '../strings';
-import { shortName } from './numbers';
 
 const MAX_ROBOTS = 2000;
 

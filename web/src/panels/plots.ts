@@ -2,12 +2,12 @@
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
+import { download } from '../download';
+import { shortName } from '../names';
 import type { Probe } from '../protocol';
 import { t } from '../strings';
 import { iconButton } from './buttons';
 import { droppedProbe, PROBE_TYPE } from './desk';
-import { download } from './download';
-import { shortName } from './numbers';
 import { keyOf, labelOf, PlotData, toCsv, toSvg } from './plot-data';
 import type { Chart } from './plot-chart';
 import { probePicker } from './plot-picker';

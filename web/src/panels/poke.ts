@@ -1,11 +1,12 @@
 /** Asks for the new value of a register and writes it. */
 
 import type { App } from '../app';
+import { openDialog } from '../dialog';
 import { h } from '../dom';
+import { shortName } from '../names';
 import { t } from '../strings';
-import { openDialog } from './dialog';
 import type { RegisterRow } from './inspected';
-import { hex, shortName } from './numbers';
+import { hex } from './numbers';
 
 export function openPoke(app: App, robot: string, row: RegisterRow): void {
   const largest = 2 ** (8 * row.bytes) - 1;

@@ -8,7 +8,7 @@ import { icon } from '../icons';
 import { t } from '../strings';
 import { commandButton, titleWithKeys } from './buttons';
 import { controlChip } from './control-chip';
-import { attachPopover } from './dialog';
+import { attachPopover } from './popover';
 import { formatFactor, formatTime } from './numbers';
 import { runOptions } from './run-options';
 import { SLIDER_MAX, factorAt, placeOf } from './speed';

@@ -2,9 +2,9 @@
 
 import type { App } from '../app';
 import { register, run } from '../commands';
+import { confirmDialog } from '../dialog';
 import { isTyping } from '../dom';
 import { t } from '../strings';
-import { confirmDialog } from './dialog';
 import { formatFactor } from './numbers';
 import { chordFactor } from './speed';
 

@@ -1,10 +1,10 @@
 /** The settings of the page: theme, pointing device, motion. */
 
 import type { App } from '../app';
+import { openDialog } from '../dialog';
 import { h } from '../dom';
 import type { Settings } from '../settings';
 import { t } from '../strings';
-import { openDialog } from './dialog';
 
 export function openSettings(app: App): void {
   const choice = <K extends keyof Settings>(

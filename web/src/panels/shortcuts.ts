@@ -1,10 +1,10 @@
 /** The shortcut sheet: every key and gesture, with a search field. */
 
 import { all, run } from '../commands';
+import { openDialog } from '../dialog';
 import { fill, h } from '../dom';
 import { t } from '../strings';
 import { shownKeys } from './buttons';
-import { openDialog } from './dialog';
 
 export function openShortcuts(): void {
   if (document.querySelector('dialog[open]')) return;

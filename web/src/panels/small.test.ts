@@ -1,3 +1,4 @@
+import { shortName } from '../names';
 import { expect, test } from 'vitest';
 import type { EventLine } from '../protocol';
 import { sane } from '../settings';
@@ -5,7 +6,7 @@ import { arrive, isDirty, isDisputed, openBuffer, settle } from './code-buffers'
 import { EventFeed } from './event-feed';
 import { score, search } from './fuzzy';
 import { channelRows, registerRows } from './inspected';
-import { formatFactor, formatTime, formatValue, hex, shortName } from './numbers';
+import { formatFactor, formatTime, formatValue, hex } from './numbers';
 
 test('numbers are written with as many digits as help', () => {
   expect([0, 3, -2.5, 123.456, 1e-7, Infinity, NaN, null].map(formatValue)).toEqual([

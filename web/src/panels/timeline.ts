@@ -3,11 +3,12 @@
 import type { App } from '../app';
 import { register } from '../commands';
 import { fill, h } from '../dom';
+import { shortName } from '../names';
 import type { EventLine } from '../protocol';
 import { t } from '../strings';
 import { commandButton } from './buttons';
 import { EventFeed } from './event-feed';
-import { formatTime, shortName } from './numbers';
+import { formatTime } from './numbers';
 import { Seeker } from './seeker';
 import { isMarked, pixels, placeOfStop, stopAt, thin } from './timeline-marks';
 

@@ -1,6 +1,7 @@
 /** Draws robots and movable obstacles: outline, heading, state, name and whether they are selected. */
 
 import { CARRIED, FAILED, HALTED, TOUCHING, WAITED_FOR } from '../frames';
+import { shortName } from '../names';
 import type { World } from '../store';
 import { overlaps } from './geometry';
 import { colourOf, ink } from './ink';
@@ -166,15 +167,10 @@ function drawNames(context: Context, view: View, world: World, list: Seen[]): vo
   context.strokeStyle = colours.halo;
   context.fillStyle = colours.label;
   for (const { body, type, x, y } of named) {
-    const name = lastName(world.bodies[body]?.path ?? '');
+    const name = shortName(world.bodies[body]?.path ?? '');
     const below = y + (paths[type]?.reach ?? 0) * scale + 7;
     context.strokeText(name, x, below);
     context.fillText(name, x, below);
   }
   context.textAlign = 'left';
-}
-
-/** The last part of a path: `r1` of `/robots/r1`. */
-export function lastName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

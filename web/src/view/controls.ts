@@ -2,24 +2,22 @@
 
 import { command, run } from '../commands';
 import { fill, h } from '../dom';
+import { icon, type IconName } from '../icons';
+import { shortName } from '../names';
 import type { Layers } from '../store';
 import { t } from '../strings';
-import { lastName } from './bodies';
 import { lengthText } from './camera';
 import { isEmpty } from './geometry';
 import type { Hover } from './hover';
-import { icon } from './icons';
 import { boundsOfAll, isAnythingIn, objects } from './pick';
 import { scaleBar } from './still';
 import type { View } from './view';
-
-type Icon = Parameters<typeof icon>[0];
 
 /** Buttons that show a command's state; `refresh` reads it again. */
 class Buttons {
   private list: { id: string; element: HTMLButtonElement }[] = [];
 
-  make(id: string, shape: Icon, title?: string): HTMLButtonElement {
+  make(id: string, shape: IconName, title?: string): HTMLButtonElement {
     const found = command(id);
     const keys = found.keys?.[0] ? ` (${found.keys[0]})` : '';
     const element = h(
@@ -68,7 +66,7 @@ export class Controls {
         data: { test: 'back-to-content' },
         on: { click: () => run('view.fit-all') },
       },
-      icon('back'),
+      icon('return'),
       t.backToContent,
     );
     this.layers = layersBox(view);
@@ -86,7 +84,7 @@ export class Controls {
       h(
         'div',
         { class: 'view-tools shown', role: 'toolbar', aria: { label: t.layers } },
-        buttons.make('view.robots-eye', 'eye'),
+        buttons.make('view.robots-eye', 'robots-eye'),
         buttons.make('view.3d', 'cube'),
         this.layersButton(),
       ),
@@ -126,7 +124,7 @@ export class Controls {
     this.buttons.refresh();
     const { follow, world, view } = this.view.store;
     this.following.hidden = follow === null;
-    if (follow !== null) this.following.textContent = t.following(lastName(follow));
+    if (follow !== null) this.following.textContent = t.following(shortName(follow));
     const isEmptyWorld = world !== null && objects(this.view.store).length === 0;
     this.empty.hidden = world !== null && !isEmptyWorld;
     this.empty.textContent = world === null ? t.waitingForWorld : t.emptyWorld;

@@ -6,8 +6,8 @@
 
 import { h, fill, type Child } from '../dom';
 import { CARRIED, FAILED, HALTED, TOUCHING, WAITED_FOR } from '../frames';
+import { shortName } from '../names';
 import { t } from '../strings';
-import { lastName } from './bodies';
 import { isShown } from './marks';
 import { markAt, type Picked, type PickedMark } from './pick';
 import type { View } from './view';
@@ -90,7 +90,7 @@ export class Hover {
     const pose = this.view.store.poseOf(id);
     const type = body === null ? undefined : world?.drawing.types[world.bodies[body]?.type ?? -1];
     const lines: Child[] = [
-      h('strong', {}, lastName(id)),
+      h('strong', {}, shortName(id)),
       h('span', { class: 'of' }, kind === 'robot' ? (type?.name ?? '') : t.objectKinds[kind]),
     ];
     if (pose) {
@@ -121,7 +121,7 @@ export class Hover {
         isAnswered ? `${tidy(answer.value)} ${answer.unit}`.trim() : '…',
       ),
       h('span', { class: 'of' }, `${names.part}.${names.channel}[${names.index}]`),
-      h('div', {}, lastName(names.robot)),
+      h('div', {}, shortName(names.robot)),
       register &&
         h('div', { data: { test: 'hover-register' } }, t.registerAt(hex(register.address), register.bytes)),
     ];

@@ -65,15 +65,23 @@ export function colourOf(world: World, type: number): string {
   return FALLBACK[type % FALLBACK.length] ?? '#7f7f7f';
 }
 
-/** Custom properties are not resolved by themselves; a real property that uses one is. */
 function read(): Ink {
-  const probe = document.createElement('span');
-  probe.hidden = true;
-  document.body.append(probe);
-  const colours = NAMES.map((name) => {
-    probe.style.color = `var(--view-${name})`;
-    return [name, getComputedStyle(probe).color] as const;
-  });
-  probe.remove();
-  return Object.fromEntries(colours) as Ink;
+  return Object.fromEntries(NAMES.map((name) => [name, styleColour(`--view-${name}`)])) as Ink;
+}
+
+let probe: HTMLElement | null = null;
+
+/**
+ * A colour of the style sheet as the canvas understands it, in the present theme.
+ *
+ * Custom properties are not resolved by themselves; a real property that uses one is.
+ */
+export function styleColour(name: string): string {
+  if (!probe?.isConnected) {
+    probe = document.createElement('span');
+    probe.hidden = true;
+    document.body.append(probe);
+  }
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
 }

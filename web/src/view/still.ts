@@ -72,7 +72,8 @@ function drawLines(
   context.stroke();
 }
 
-function trace(context: Context, view: View, points: readonly Point[], closed = false): void {
+/** Adds a line through these points to the path. */
+export function trace(context: Context, view: View, points: readonly Point[], closed = false): void {
   points.forEach(([x, y], k) => {
     const p = view.toCanvas(x, y);
     if (k === 0) context.moveTo(p.x, p.y);

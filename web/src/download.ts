@@ -1,6 +1,6 @@
 /** Hands a file made here to the person. */
 
-import { h } from '../dom';
+import { h } from './dom';
 
 export function download(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
