@@ -8,6 +8,8 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   timeout: 60_000,
+  // A loaded machine may starve a browser; what passes only the second time is reported as flaky.
+  retries: 1,
   expect: { timeout: 15_000 },
   reporter: [['line']],
   use: {

@@ -501,8 +501,10 @@ test.describe('selecting and moving', () => {
     await sim.keyboard.up('Shift');
     await drag(sim, await spot(sim, '/robots/a'), await spot(sim, [-0.8, -0.4]));
     await expect.poll(() => depth(sim)).toBe(1);
-    expect((await start(sim, '/robots/a'))?.slice(0, 2).map((v) => near(v))).toEqual([-0.8, -0.4]);
-    expect((await start(sim, '/robots/b'))?.slice(0, 2).map((v) => near(v))).toEqual([0.2, -0.4]);
+    const at = async (path: string): Promise<unknown> =>
+      (await start(sim, path))?.slice(0, 2).map((v) => near(v));
+    await expect.poll(() => at('/robots/a')).toEqual([-0.8, -0.4]);
+    await expect.poll(() => at('/robots/b')).toEqual([0.2, -0.4]);
     expect(await sim.evaluate(() => window.__sim?.undoDepth())).toBe(1);
   });
 
