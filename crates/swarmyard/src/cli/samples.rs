@@ -1,6 +1,7 @@
 //! The example project, which the command carries with it: every world of the gallery.
 
 use super::fail::{Exit, Failure};
+use super::out::Out;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub(crate) fn unpack(folder: &Path) -> Result<(), Failure> {
 
 /// A world of the example project: that of the project around the present folder, or else a copy in a
 /// folder `swarmyard-demo` here.
-pub(crate) fn world(name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn world(name: &str, out: &Out) -> Result<PathBuf, Failure> {
     let here = std::env::current_dir().map_err(|e| Failure::new(Exit::Failed, "no-folder", e.to_string()))?;
     let there = here.ancestors().map(|folder| folder.join("worlds").join(name)).find(|file| file.is_file());
     if let Some(file) = there {
@@ -30,5 +31,6 @@ pub(crate) fn world(name: &str) -> Result<PathBuf, Failure> {
     }
     let folder = here.join("swarmyard-demo");
     unpack(&folder)?;
+    out.say(&format!("the example worlds are in {}", folder.display()));
     Ok(folder.join("worlds").join(name))
 }

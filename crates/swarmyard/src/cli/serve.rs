@@ -34,6 +34,9 @@ pub(crate) struct ServeArgs {
 /// Arguments of `demo`.
 #[derive(Args)]
 pub(crate) struct DemoArgs {
+    /// Print the address only; do not start a browser
+    #[arg(long = "no-open", conflicts_with = "open")]
+    stay: bool,
     #[command(flatten)]
     place: Place,
 }
@@ -68,16 +71,21 @@ fn token(text: &str) -> Result<String, String> {
 
 /// Serves a scenario until a console ends it.
 pub(crate) fn serve(args: &ServeArgs, out: &Out) -> Result<Exit, Failure> {
-    run(args.file.clone(), args.start, &args.place, out)
+    run((args.file.clone(), args.start), args.place.open, &args.place, out)
 }
 
 /// Serves a world that runs: of this project, or of the example project, which is unpacked here.
 pub(crate) fn demo(args: &DemoArgs, out: &Out) -> Result<Exit, Failure> {
-    let file = samples::world(DEMO)?;
-    run(Some(file), true, &args.place, out)
+    let file = samples::world(DEMO, out)?;
+    run((Some(file), true), args.place.open || !args.stay, &args.place, out)
 }
 
-fn run(file: Option<PathBuf>, start: bool, place: &Place, out: &Out) -> Result<Exit, Failure> {
+fn run(
+    (file, start): (Option<PathBuf>, bool),
+    show: bool,
+    place: &Place,
+    out: &Out,
+) -> Result<Exit, Failure> {
     if let Some(missing) = file.as_deref().filter(|f| !f.is_file()) {
         let what = format!("there is no file `{}`", missing.display());
         return Err(Failure::new(Exit::Failed, "no-file", what)
@@ -97,7 +105,7 @@ fn run(file: Option<PathBuf>, start: bool, place: &Place, out: &Out) -> Result<E
     ctrlc::set_handler(server.stopper()).map_err(|e| failed(&e))?;
     let url = server.url();
     out.answer("listening", json!({ "url": url }), &format!("listening on {url}\n"))?;
-    if place.open {
+    if show {
         open(&url, out);
     }
     server.wait();

@@ -3,6 +3,7 @@
 mod bench;
 mod changes;
 mod check;
+mod demo;
 mod header;
 mod project;
 mod recordings;
