@@ -50,7 +50,7 @@ test('the pictures of the walk through the page', async ({ sim: page }) => {
   await picture(page, 'start');
 
   await page.getByRole('treeitem', { name: 'essex', exact: true }).first().click();
-  await expect(page.getByTestId('registers')).toBeVisible();
+  await page.getByTestId('registers').scrollIntoViewIfNeeded();
   await picture(page, 'inspector');
 
   await address(page, `layers=arcs,ids`);
