@@ -73,6 +73,21 @@ export async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await expect(page.locator('body')).toHaveAttribute('data-link', 'open');
   await page.waitForFunction(() => window.__sim?.world() !== null && window.__sim?.tick() !== null);
+  await settled(page);
+}
+
+/** Waits until the picture stands still: the page has found its layout, and the camera its place. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const next = (): Promise<unknown> => new Promise((done) => requestAnimationFrame(done));
+    const place = (): string =>
+      JSON.stringify([window.__sim?.pointToScreen(0, 0), window.__sim?.pointToScreen(1, 1)]);
+    for (let before = '', same = 0; same < 10; await next()) {
+      const now = place();
+      same = now === before ? same + 1 : 0;
+      before = now;
+    }
+  });
 }
 
 /** A test with a server on a small world of one robot, and its page opened. */

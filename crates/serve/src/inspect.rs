@@ -56,7 +56,7 @@ pub(crate) fn sample(sim: &Sim, client: &mut Client) {
     if client.wishes.probes.is_empty() {
         return;
     }
-    let mut row = vec![sim.now().seconds()];
+    let mut row = vec![crate::tell::seconds(sim.now())];
     row.extend(client.wishes.probes.iter().map(|p| number(sim, p).unwrap_or(f64::NAN)));
     if client.rows.len() >= MOST_ROWS {
         client.rows.remove(0);

@@ -16,7 +16,7 @@ use crate::message::Request;
 use crate::pace::Pace;
 use crate::show::{Show, Tried};
 use crate::tape::Tape;
-use crate::tell::Log;
+use crate::tell::{Log, seconds};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -417,11 +417,11 @@ impl Runner {
             "state": state,
             "mode": self.show.mode(),
             "stop": shown.state().stops,
-            "time": shown.now().seconds(),
+            "time": seconds(shown.now()),
             "newest": self.show.newest().0,
-            "newest_time": self.show.newest().1.seconds(),
+            "newest_time": seconds(self.show.newest().1),
             "looking_back": self.show.is_looking_back(),
-            "duration": shown.model().run.duration.seconds(),
+            "duration": seconds(shown.model().run.duration),
             "speed": self.pace.speed(),
             "rtf": if goes { self.pace.measured(wall, live.now()) } else { 0.0 },
             "quantum": shown.state().quantum.length.value(),

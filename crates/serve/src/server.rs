@@ -209,6 +209,7 @@ fn start_runner(
     let run = move || match Runner::new(commands, project, file.as_ref(), threads, board) {
         Ok(mut runner) => {
             runner.is_running = start && runner.may_go_on().is_ok();
+            runner.publish(true);
             let _ = ready.send(Ok(()));
             runner.run();
         }

@@ -54,7 +54,7 @@ impl Log {
 
     /// Sets the moment at which lines happen that are no part of a step.
     pub(crate) fn at(&mut self, stop: u64, now: Time) {
-        self.now = (stop, now.seconds());
+        self.now = (stop, seconds(now));
     }
 
     /// Adds a line at the present moment.
@@ -168,6 +168,11 @@ impl Log {
         lines.reverse();
         lines
     }
+}
+
+/// Seconds as people write them: the quotient is the nearest number, `120` and not `120.00000000000001`.
+pub(crate) fn seconds(time: Time) -> f64 {
+    time.0 as f64 / 1e9
 }
 
 #[cfg(test)]

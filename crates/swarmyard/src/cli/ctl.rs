@@ -198,12 +198,12 @@ impl Order {
             Order::Speed { factor } => json!({ "do": "speed", "factor": factor.0 }),
             Order::Quantum { value } => json!({ "do": "quantum", "value": value }),
             Order::Detail { level } => json!({ "do": "detail", "level": level }),
-            Order::Skip { robot } => json!({ "do": "skip", "robot": robot }),
-            Order::Restart { robot } => json!({ "do": "restart", "robot": robot }),
-            Order::Halt { robot, off } => json!({ "do": "halt", "robot": robot, "on": !off }),
+            Order::Skip { robot } => json!({ "do": "skip", "robot": path(robot) }),
+            Order::Restart { robot } => json!({ "do": "restart", "robot": path(robot) }),
+            Order::Halt { robot, off } => json!({ "do": "halt", "robot": path(robot), "on": !off }),
             Order::Poke { robot, address, value, bytes } => {
                 let value = register(*value, *bytes)?;
-                json!({ "do": "poke", "robot": robot, "address": address, "bytes": bytes, "value": value })
+                json!({ "do": "poke", "robot": path(robot), "address": address, "bytes": bytes, "value": value })
             }
             Order::Command { part, channel, values } => {
                 json!({ "do": "command", "part": part, "channel": channel, "values": values })
@@ -224,6 +224,11 @@ impl Order {
             Order::Redo => json!({ "do": "redo" }),
         })
     }
+}
+
+/// The path of a robot that is named by its path or its name.
+fn path(robot: &str) -> String {
+    if robot.starts_with('/') { robot.to_owned() } else { format!("/robots/{robot}") }
 }
 
 /// Splits `robot[0].at` into the entry and its key.
