@@ -36,23 +36,23 @@ class = "cruise"
 
 [[robot]] # the first
 name = "a"
-export type = "scout"
+type = "scout"
 at = [-1, 0, "0deg"]
 
 [[robot]]
 name = "b"
-export type = "scout"
+type = "scout"
 at = [0, 0, "90deg"]
 
 [[robot]]
 name = "c"
-export type = "scout"
+type = "scout"
 at = [1, 0.4, "0deg"]
 
 # Four of a kind.
 [[robot]]
 name = "swarm"
-export type = "scout"
+type = "scout"
 at = [-2, -1.5]
 count = 4
 layout = { class = "row", step = [0.5, 0] }
