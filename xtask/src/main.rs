@@ -74,7 +74,7 @@ fn swarmyard(args: &[&str]) -> Result<(), String> {
 /// Opens Figure 7-2 of the Virtual Robots paper, running, in the browser; ends with the console's exit
 /// or Ctrl-C.
 fn demo() -> Result<(), String> {
-    // The robot's program is C, as on the real robot; without a compiler another world is shown.
+    // The robot's program is C, as on the real robot; without a compiler the page lists what is missing.
     tools::compiler().unwrap_or_else(|why| println!("no C compiler: {why}"));
     match web::build() {
         Ok(()) => swarmyard(&["demo"]),

@@ -268,23 +268,17 @@ impl Request {
     /// Whether it would change or steer the run, which a recording does not allow.
     pub(crate) fn changes_run(&self) -> bool {
         use Request as R;
-        matches!(
-            self,
-            R::Quantum { .. }
-                | R::Detail { .. }
-                | R::Skip { .. }
-                | R::Restart { .. }
-                | R::Halt { .. }
-                | R::Poke { .. }
-                | R::Command { .. }
-                | R::Branch {}
-                | R::Save { .. }
-                | R::Edit { .. }
-                | R::Replace { .. }
-                | R::Paste { .. }
-                | R::Undo {}
-                | R::Redo {}
-        )
+        self.is_input()
+            || matches!(
+                self,
+                R::Branch {}
+                    | R::Save { .. }
+                    | R::Edit { .. }
+                    | R::Replace { .. }
+                    | R::Paste { .. }
+                    | R::Undo {}
+                    | R::Redo {}
+            )
     }
 
     /// Whether it enters the journal of the run.

@@ -24,7 +24,7 @@ const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; worker-src
 /// Shown when the program was built without a page.
 const NO_PAGE: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Swarmyard</title>\n\
 <h1>Swarmyard</h1>\n<p>This server runs, but it was built without its page. In the project's folder:</p>\n\
-<pre>cd web\nnpm ci\nnpm run build\ncd ..\ncargo build</pre>\n\
+<pre>cargo xtask web\ncargo build</pre>\n\
 <p>The run can be reached by <code>swarmyard watch</code> and <code>swarmyard ctl</code> meanwhile.</p></html>\n";
 
 /// Answers with a file of the page.

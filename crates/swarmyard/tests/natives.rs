@@ -518,7 +518,7 @@ fn hostile_programs_cost_only_their_own_robot_and_leave_nothing() {
             let obeys = what == "ignores the stop request";
             assert_eq!(failures(&all).len(), usize::from(!obeys), "{what}: {all:?}");
             nothing_left(what);
-            assert!(begun.elapsed() < Duration::from_secs(20), "{what} took {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(3), "{what} took {:?}", begun.elapsed());
         }
     });
 }
