@@ -18,5 +18,5 @@ pub mod units;
 
 pub use diag::{Diagnostic, Diagnostics, Severity, SourceId, Sources, Span};
 pub use geom::{Pose2, Pose3, Rot2, Twist2, Vec2};
-pub use time::{Period, Ratio, Time};
+pub use time::{Moment, Period, Ratio, Time};
 pub use uid::Uid;

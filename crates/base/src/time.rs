@@ -37,6 +37,66 @@ impl fmt::Display for Time {
     }
 }
 
+/// A moment between nanoseconds: where an event falls. Exact fixed-point numbers, so that adding and
+/// comparing never depends on how far the run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Moment {
+    /// Whole nanoseconds.
+    pub time: Time,
+    /// The rest, in 2⁻³² ns.
+    pub offset: u32,
+}
+
+impl Moment {
+    /// The start of the run.
+    pub const ZERO: Moment = Moment::at(Time::ZERO);
+    /// Later than anything.
+    pub const NEVER: Moment = Moment { time: Time::NEVER, offset: u32::MAX };
+
+    /// A whole nanosecond.
+    #[must_use]
+    pub const fn at(time: Time) -> Moment {
+        Moment { time, offset: 0 }
+    }
+
+    /// This moment and `seconds` more, rounded down to 2⁻³² ns; [`Moment::NEVER`] when that is too far
+    /// away or not a number. `seconds` must not be negative: then it is this moment itself.
+    #[inline]
+    #[must_use]
+    pub fn plus(self, seconds: f64) -> Moment {
+        let nanos = seconds * 1e9;
+        if nanos <= 0.0 {
+            return self;
+        }
+        // About 146 years; `!(<)` catches what is not a number.
+        if !(nanos < 4.6e18) {
+            return Moment::NEVER;
+        }
+        let whole = nanos as i64;
+        let rest = ((nanos - whole as f64) * 4_294_967_296.0) as u32;
+        let (offset, carry) = self.offset.overflowing_add(rest);
+        match self.time.0.checked_add(whole + i64::from(carry)) {
+            Some(time) => Moment { time: Time(time), offset },
+            None => Moment::NEVER,
+        }
+    }
+
+    /// Seconds from an earlier (or later) moment to this one.
+    #[inline]
+    #[must_use]
+    pub fn since(self, earlier: Moment) -> f64 {
+        let whole = self.time.0.wrapping_sub(earlier.time.0) as f64;
+        let rest = (f64::from(self.offset) - f64::from(earlier.offset)) * (1.0 / 4_294_967_296.0);
+        (whole + rest) * 1e-9
+    }
+
+    /// The first whole nanosecond that is not before it.
+    #[must_use]
+    pub fn ceil(self) -> Time {
+        Time(self.time.0.saturating_add(i64::from(self.offset > 0)))
+    }
+}
+
 /// A positive rational number of seconds, in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ratio {
@@ -147,6 +207,20 @@ impl Period {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_add_up_and_differ_by_what_was_added() {
+        let start = Moment::at(Time(5));
+        let later = start.plus(1.25e-9);
+        assert_eq!(later, Moment { time: Time(6), offset: 1 << 30 });
+        assert_eq!(later.since(start), 1.25e-9);
+        assert_eq!(start.since(later), -1.25e-9);
+        assert_eq!((later.ceil(), start.ceil()), (Time(7), Time(5)));
+        assert_eq!(start.plus(-1.0), start);
+        assert_eq!(start.plus(f64::NAN).max(start.plus(f64::INFINITY)), Moment::NEVER);
+        assert_eq!(Moment { time: Time(1), offset: u32::MAX }.plus(0.5e-9).time, Time(2));
+    }
+
 
     #[test]
     fn sixty_hertz_does_not_drift() {
