@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swarmyard_base::Diagnostics;
 use swarmyard_base::hash::bytes_hash;
-use swarmyard_part_api::{Cause, Failure, Mind, Moment, Program, RegisterFile, Rules, Thought};
+use swarmyard_part_api::{Cause, Failure, Mind, Occasion, Program, RegisterFile, Rules, Thought};
 use wasmi::{
     Caller, Config, Engine, Extern, Global, Instance, Linker, Memory, Module, Store, StoreLimits,
     StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall, Val,
@@ -427,7 +427,7 @@ enum Image {
 }
 
 impl Mind for WasmMind {
-    fn think(&mut self, moment: &Moment, registers: &mut RegisterFile) -> Thought {
+    fn think(&mut self, moment: &Occasion, registers: &mut RegisterFile) -> Thought {
         let live = match &mut self.live {
             Ok(live) => live,
             Err(failure) => return Thought { failure: Some(failure.clone()), ..Thought::default() },
@@ -520,7 +520,7 @@ pub(crate) fn fuzz(data: &[u8]) {
     let mut mind = program.start();
     let mut registers = RegisterFile::default();
     for tick in 0..2 {
-        let moment = Moment { robot: swarmyard_base::Uid(1), tick, tick_us: 1000 };
+        let moment = Occasion { robot: swarmyard_base::Uid(1), tick, tick_us: 1000 };
         let _ = mind.think(&moment, &mut registers);
         let image = mind.image();
         let mut other = program.start();

@@ -38,6 +38,14 @@ pub enum Purpose {
     TrackNoise = 23,
     /// A random number generator on board.
     Dice = 24,
+    /// A decision of a robot's algorithm or of one of its protocols.
+    Algorithm = 25,
+    /// Error of a positioning sensor.
+    Positioning = 26,
+    /// Delay, loss and fading on a network.
+    Network = 27,
+    /// Times drawn by a scheduler of look–compute–move cycles.
+    Schedule = 28,
     /// Whatever a part modelled outside of this program draws for.
     PartModel = 60,
 }
@@ -76,6 +84,19 @@ impl Draw {
     #[must_use]
     pub fn between(self, index: u32, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform(index)
+    }
+
+    /// Exponential with this mean.
+    #[must_use]
+    pub fn exponential(self, index: u32, mean: f64) -> f64 {
+        -mean * math::ln(1.0 - self.uniform(index))
+    }
+
+    /// A whole number below `n`; 0 when `n` is 0.
+    #[must_use]
+    pub fn below(self, index: u32, n: u32) -> u32 {
+        let b = self.block(index);
+        ((u64::from(b[0]) << 32 | u64::from(b[1])) as u128 * u128::from(n) >> 64) as u32
     }
 
     /// Standard normal (Box–Muller on one block).

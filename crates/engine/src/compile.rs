@@ -330,7 +330,7 @@ impl Compiler<'_> {
                 Built::Controller(model) => ControllerKind::Columns(model),
                 Built::Program(program) => ControllerKind::Program(program),
                 Built::Outside(outside) => ControllerKind::Outside(outside),
-                Built::Sensor(_) | Built::Actuator(_) => continue,
+                _ => continue,
             };
             let (name, state) = (child.name.clone(), model.state());
             controllers.push(ControllerModel { name, class, state, model });

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use swarmyard_base::hash::{bytes_hash, mix64};
 use swarmyard_base::{Time, Uid};
 use swarmyard_part_api::{
-    Access, Cause, Failure, Mind, Moment, Policy, Program, RegisterFile, Rules, Thought,
+    Access, Cause, Failure, Mind, Occasion, Policy, Program, RegisterFile, Rules, Thought,
 };
 
 /// Numbers the engine keeps for each program and robot, in the controller's column.
@@ -416,7 +416,7 @@ fn ask(
     let robot = view.model.uids[slot];
     let (thought, measured_ns) = match &mut member.mind {
         Some(mind) => {
-            let moment = Moment { robot, tick: view.state.stops, tick_us: view.tick_us };
+            let moment = Occasion { robot, tick: view.state.stops, tick_us: view.tick_us };
             (mind.think(&moment, &mut member.registers), 0)
         }
         None => match view.inputs.thoughts.get(&(slot, view.controller)) {

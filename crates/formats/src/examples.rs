@@ -16,11 +16,21 @@ pub fn example_scenario(sheet: &Sheet) -> String {
     let example = sheet.example.trim();
     match sheet.kind {
         Kind::Structure | Kind::Layout => format!("format = 1\n\n{example}\n"),
-        Kind::Sensor | Kind::Actuator | Kind::Controller => {
-            let shortest = if sheet.kind == Kind::Controller {
-                format!("[type.demo.controller]\nclass = \"{}\"", sheet.class)
-            } else {
-                format!("[[type.demo.part]]\nname = \"{0}\"\nclass = \"{0}\"", sheet.class)
+        Kind::Network => {
+            let shortest = format!("[network]\nclass = \"{}\"", sheet.class);
+            let example = if example.is_empty() { &shortest } else { example };
+            format!("format = 1\n\n{example}\n")
+        }
+        Kind::Sensor | Kind::Actuator | Kind::Controller | Kind::Protocol | Kind::Algorithm => {
+            let word = sheet.kind.word();
+            let shortest = match sheet.kind {
+                Kind::Controller | Kind::Algorithm => {
+                    format!("[type.demo.{word}]\nclass = \"{}\"", sheet.class)
+                }
+                Kind::Protocol => {
+                    format!("[[type.demo.protocol]]\nname = \"{0}\"\nclass = \"{0}\"", sheet.class)
+                }
+                _ => format!("[[type.demo.part]]\nname = \"{0}\"\nclass = \"{0}\"", sheet.class),
             };
             let example = if example.is_empty() { &shortest } else { example };
             format!("format = 1\n\n[type.demo]\nradius = 0.1\n\n{example}\n\n[[robot]]\ntype = \"demo\"\n")

@@ -1,8 +1,9 @@
 //! What a part class provides: a sheet, and models that work on columns.
 
 use crate::{
-    ActRows, AtEdge, Beacon, Bodies, Channel, Detail, Felt, FixedIndex, Hand, Mark, Outline, Outside,
-    PortChannel, Program, RegisterMap, SenseRows, Sheet, ThinkRows, Track, TrackIndex, World,
+    ActRows, AtEdge, Beacon, Bodies, Channel, Detail, EventSensor, Felt, FixedIndex, Hand, Mark,
+    MotionModule, NetworkModel, Outline, Outside, PortChannel, Program, ProtocolModel, RegisterMap,
+    SenseRows, Sheet, ThinkRows, Track, TrackIndex, World,
 };
 use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Pose2, Time, Uid, Vec2};
@@ -43,6 +44,14 @@ pub enum Built {
     Program(Arc<dyn Program>),
     /// Decides outside of this program; its decisions come through the input journal.
     Outside(Box<dyn Outside>),
+    /// Moves a robot that lives by events.
+    Motions(Arc<dyn MotionModule>),
+    /// Senses for a robot that lives by events.
+    Senses(Arc<dyn EventSensor>),
+    /// A protocol or an algorithm of such a robot.
+    Protocol(Arc<dyn ProtocolModel>),
+    /// Carries messages.
+    Network(Arc<dyn NetworkModel>),
 }
 
 /// What a part keeps per robot, in numbers: its channels and its own state.

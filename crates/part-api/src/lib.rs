@@ -11,14 +11,19 @@ mod class;
 mod columns;
 mod cone;
 mod edge;
+mod going;
+mod graph;
 mod grid;
 mod grip;
 mod mark;
 mod mind;
+mod network;
 mod outline;
+mod protocol;
 mod rays;
 pub mod registers;
 mod registry;
+mod robot;
 mod segment;
 mod sheet;
 mod sight;
@@ -30,14 +35,26 @@ pub use class::{ActView, Actuator, Build, Built, Class, Controller, Layout, Sens
 pub use columns::{ActRows, Channels, Column, ColumnMut, SenseRows, ThinkRows};
 pub use cone::Cone;
 pub use edge::{AtEdge, Mirror};
+pub use going::{Ended, Motion, MotionModule, MotionPattern, Phase, Plan, TurnWay};
+pub use graph::{Endless, Graph, GraphModel, Happening, MOST_STEPS, NodeSpec, protocol_id};
 pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
 pub use grip::{Carry, Felt, Grip, Hand, Jaws};
 pub use mark::{Mark, MarkShape};
-pub use mind::{Cause, Failure, Mind, Moment, Outside, Policy, Program, Rules, ThinkTime, Thought};
+pub use mind::{Cause, Failure, Mind, Occasion, Outside, Policy, Program, Rules, ThinkTime, Thought};
+pub use network::{Air, Loss, Message, Network, NetworkModel};
 pub use outline::{MAX_CORNERS, Outline, signed_area};
+pub use protocol::Port as ProtocolPort;
+pub use protocol::{
+    Broadcast, Bytes, Consensus, Custom, Cx, Detector, Drive, Elect, Exclusion, Group, Indication, Leader,
+    Link, LookOut, Membership, Microprotocol, Monitor, Moving, Mutex, PortSpec, Private, Propose,
+    ProtocolModel, Request, Service, ServiceKind, ToAll, ToRobots, User, Watching, from_bytes, to_bytes,
+};
 pub use rays::{Fan, SWEEP_FROM};
 pub use registers::{Access, BadAccess, Port, PortChannel, Register, RegisterFile, RegisterMap};
 pub use registry::Registry;
+pub use robot::{
+    Answer, Equipment, EventSensor, Every, Pending, Push, Query, Robot, Seen, Surroundings, Watch, WatchFor,
+};
 pub use segment::{Frame, Segment};
 pub use sheet::{Channel, Kind, Level, Param, ParamType, Sheet};
 pub use track::{TrackIndex, TrackPiece};

@@ -12,7 +12,7 @@ use swarmyard_base::{Diagnostics, Uid};
 
 /// When a mind is asked, and whose it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct Occasion {
     /// The robot.
     pub robot: Uid,
     /// Quanta since the start of the run.
@@ -198,7 +198,7 @@ pub trait Program: Send + Sync {
 /// One robot's running program.
 pub trait Mind: Send {
     /// Lets it work for one quantum on the latched registers.
-    fn think(&mut self, moment: &Moment, registers: &mut RegisterFile) -> Thought;
+    fn think(&mut self, moment: &Occasion, registers: &mut RegisterFile) -> Thought;
 
     /// Tells it that the run is over; answers what it says to that. What it pokes has no effect.
     fn stop(&mut self) -> Vec<String>;

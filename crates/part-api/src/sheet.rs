@@ -20,6 +20,12 @@ pub enum Kind {
     Actuator,
     /// What decides.
     Controller,
+    /// A microprotocol of robots that live by events.
+    Protocol,
+    /// What such a robot does: the top of its protocols.
+    Algorithm,
+    /// How messages travel.
+    Network,
 }
 
 impl Kind {
@@ -32,6 +38,9 @@ impl Kind {
             Kind::Sensor => "sensor",
             Kind::Actuator => "actuator",
             Kind::Controller => "controller",
+            Kind::Protocol => "protocol",
+            Kind::Algorithm => "algorithm",
+            Kind::Network => "network",
         }
     }
 }

@@ -80,8 +80,16 @@ impl Loader for Folder<'_> {
 /// All standard parts and controllers; programs find their code in `workshop`.
 #[must_use]
 pub fn registry_with(workshop: &Arc<Workshop>) -> Registry {
-    let mut registry = swarmyard_parts::standard_registry();
+    let mut registry = without_programs();
     swarmyard_agents::register(&mut registry, workshop);
+    registry
+}
+
+/// Everything that comes with this program, except classes whose code is somewhere else.
+fn without_programs() -> Registry {
+    let mut registry = swarmyard_parts::standard_registry();
+    swarmyard_radio::register(&mut registry);
+    swarmyard_algorithms::register(&mut registry);
     registry
 }
 
@@ -134,7 +142,7 @@ impl Sim {
     pub fn load_idle(path: impl AsRef<Path>) -> Result<Sim, Error> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
-        let mut registry = swarmyard_parts::standard_registry();
+        let mut registry = without_programs();
         swarmyard_agents::register_idle(&mut registry);
         let folder = path.parent().unwrap_or(Path::new("."));
         Sim::read(&path.display().to_string(), &text, &Folder(folder), &registry, &Options::default())

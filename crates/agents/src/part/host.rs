@@ -104,7 +104,7 @@ pub(crate) struct Facts {
 
 /// When a step is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Moment {
+pub(crate) struct Occasion {
     pub(crate) now: Time,
     pub(crate) quantum_s: f64,
     pub(crate) gravity: f64,
@@ -140,7 +140,7 @@ pub(crate) struct Host {
     /// Keys it asked for.
     pub(crate) asked: BTreeSet<String>,
     pub(crate) statics: Arc<Statics>,
-    pub(crate) moment: Moment,
+    pub(crate) moment: Occasion,
     /// The robot, and what is near.
     pub(crate) me: Option<Body>,
     pub(crate) bodies: Vec<Body>,
@@ -164,7 +164,7 @@ impl Host {
             plan: Arc::default(),
             asked: BTreeSet::new(),
             statics: Arc::default(),
-            moment: Moment::default(),
+            moment: Occasion::default(),
             me: None,
             bodies: Vec::new(),
             near: Vec::new(),

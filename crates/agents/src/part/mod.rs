@@ -12,7 +12,7 @@ mod sandbox;
 use crate::program::{code_of, does_not_compile};
 use crate::workshop::{Target, Workshop, made_name};
 use config::Config;
-use host::{Body, Facts, Moment, Plan, Planned, Statics};
+use host::{Body, Facts, Occasion, Plan, Planned, Statics};
 use sandbox::{Fault, Image, Live, Sandbox};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -172,7 +172,7 @@ struct Model {
 
 impl Model {
     /// A copy, and the image it begins each step with.
-    fn ready(&self, moment: &Moment, make: impl FnOnce() -> Statics) -> Result<(Live, Arc<Image>), Fault> {
+    fn ready(&self, moment: &Occasion, make: impl FnOnce() -> Statics) -> Result<(Live, Arc<Image>), Fault> {
         let statics = self.sandbox.statics(make);
         let image = self.sandbox.set_up(moment, &statics)?;
         let mut live = self.sandbox.take()?;
@@ -228,7 +228,7 @@ impl Model {
 /// The rows of one robot.
 struct Row<'a> {
     robot: Uid,
-    moment: Moment,
+    moment: Occasion,
     state: &'a [f64],
     next_state: &'a mut [f64],
     out: &'a mut [f64],
@@ -323,7 +323,7 @@ impl Sensor for SensorModel {
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {
-        let moment = Moment {
+        let moment = Occasion {
             now: world.now,
             quantum_s: world.quantum_s,
             gravity: world.gravity,
@@ -381,7 +381,7 @@ impl Actuator for DriveModel {
     }
 
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
-        let moment = Moment {
+        let moment = Occasion {
             now: view.now,
             quantum_s: view.quantum_s,
             gravity: view.gravity,

@@ -6,7 +6,7 @@
 //! Every step begins with the memory and globals as set-up left them, so a step is a function of what
 //! it is shown: it does not matter which copy runs it, on which thread, or what ran there before.
 
-use super::host::{Facts, Host, Moment, NOT_FINITE, Phase, Plan, Statics, imports};
+use super::host::{Facts, Host, NOT_FINITE, Occasion, Phase, Plan, Statics, imports};
 use crate::module::{GLOBAL, Prepared, prepare};
 use crate::wasm::{bits, engine, from_bits};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ impl Fault {
 /// What set-up depends on, besides what never changes: the bits of the quantum, gravity and detail.
 type Key = (u64, u64, i32);
 
-fn key(moment: &Moment) -> Key {
+fn key(moment: &Occasion) -> Key {
     (moment.quantum_s.to_bits(), moment.gravity.to_bits(), moment.detail)
 }
 
@@ -173,7 +173,7 @@ impl Sandbox {
         live.call(Phase::Describe, "part_describe", SETUP_FUEL)
             .map_err(|f| format!("part_describe {}", f.why))?;
         sandbox.plan = Arc::clone(&live.host().plan);
-        live.host().moment = Moment { quantum_s: 0.1, gravity: 9.81, detail: 1, ..Moment::default() };
+        live.host().moment = Occasion { quantum_s: 0.1, gravity: 9.81, detail: 1, ..Occasion::default() };
         live.call(Phase::Setup, "part_setup", SETUP_FUEL).map_err(|f| format!("part_setup {}", f.why))?;
         sandbox.bare = Some(Arc::new(live.image()));
         let asked = std::mem::take(&mut live.host().asked);
@@ -186,7 +186,7 @@ impl Sandbox {
     }
 
     /// The set-up that fits the moment: made now, if it is another than last time.
-    pub(crate) fn set_up(&self, moment: &Moment, statics: &Arc<Statics>) -> Result<Arc<Image>, Fault> {
+    pub(crate) fn set_up(&self, moment: &Occasion, statics: &Arc<Statics>) -> Result<Arc<Image>, Fault> {
         let mut last = lock(&self.set_up);
         match &*last {
             Some((made_for, image)) if *made_for == key(moment) => image.clone(),
@@ -198,7 +198,7 @@ impl Sandbox {
         }
     }
 
-    fn image_for(&self, moment: &Moment, statics: &Arc<Statics>) -> Result<Image, Fault> {
+    fn image_for(&self, moment: &Occasion, statics: &Arc<Statics>) -> Result<Image, Fault> {
         let mut live = self.fresh()?;
         live.call(Phase::Describe, "part_describe", SETUP_FUEL)?;
         let host = live.host();

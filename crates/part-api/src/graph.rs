@@ -1,0 +1,479 @@
+//! The protocols and algorithms of one robot, connected as a graph.
+//!
+//! In: what happens to the robot ([`Happening`]). Out: what its protocols do to the world, through
+//! [`Robot`]. Requests and indications between protocols are played one after another, first in, first out,
+//! at one moment; a graph that never comes to rest is stopped and named.
+
+use crate::{
+    Bytes, Cx, Drive, Ended, Indication, LookOut, Microprotocol, ProtocolModel, Push, Request, Robot,
+    ServiceKind, User,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use swarmyard_base::hash::bytes_hash;
+use swarmyard_base::{Diagnostic, Diagnostics};
+
+/// Steps that one happening may cause in one robot before it counts as endless.
+pub const MOST_STEPS: usize = 100_000;
+
+/// What happens to a robot that lives by events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Happening {
+    /// The run begins, or the robot comes back after a crash.
+    Start,
+    /// A message came for one of its protocols.
+    Message {
+        /// Id of the protocol.
+        protocol: u32,
+        /// Who sent it.
+        from: u32,
+        /// What.
+        bytes: Bytes,
+    },
+    /// A timer has run out.
+    Timer {
+        /// Whose.
+        node: u16,
+        /// Which.
+        timer: u64,
+    },
+    /// A motion has ended.
+    Ended {
+        /// Whose.
+        node: u16,
+        /// Which.
+        task: u64,
+        /// How.
+        how: Ended,
+    },
+    /// A push sensor has fired.
+    Pushed {
+        /// Whose.
+        node: u16,
+        /// What it saw.
+        push: Push,
+    },
+}
+
+/// Who provides what a port needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Provider {
+    /// The network.
+    Network,
+    /// The robot's body: its motion modules and sensors.
+    Body,
+    /// Another protocol.
+    Node(u16),
+    /// Nobody: the port may be left unconnected.
+    Nobody,
+}
+
+/// One protocol before it is connected.
+pub struct NodeSpec {
+    /// Its name.
+    pub name: String,
+    /// Its model.
+    pub model: Arc<dyn ProtocolModel>,
+    /// Names of providers, by port; `None` means the usual one.
+    pub ports: Vec<Option<String>>,
+}
+
+struct Node {
+    name: String,
+    id: u32,
+    model: Arc<dyn ProtocolModel>,
+    ports: Vec<Provider>,
+    /// (node, port) of those that use it.
+    users: Vec<(u16, u16)>,
+}
+
+/// The protocols of a type of robots, connected. Shared by all its robots.
+pub struct GraphModel {
+    nodes: Vec<Node>,
+    /// (id, node), sorted.
+    by_id: Vec<(u32, u16)>,
+}
+
+/// Id of a protocol with that name: the same on every robot.
+#[must_use]
+pub fn protocol_id(name: &str) -> u32 {
+    let h = bytes_hash(name.as_bytes());
+    (h ^ (h >> 32)) as u32
+}
+
+impl GraphModel {
+    /// Connects protocols.
+    ///
+    /// A port without a name gets the usual provider: the network for links, the body for motions and push
+    /// sensors, else the only protocol that provides the service.
+    ///
+    /// # Errors
+    /// All ports that cannot be connected, each with what would do.
+    pub fn new(specs: Vec<NodeSpec>) -> Result<GraphModel, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let mut connected = Vec::new();
+        for (n, spec) in specs.iter().enumerate() {
+            let mut ports = Vec::new();
+            for (p, port) in spec.model.ports().into_iter().enumerate() {
+                let named = spec.ports.get(p).and_then(Option::as_deref);
+                match provider(&specs, n, port.service, named, port.optional) {
+                    Ok(provider) => ports.push(provider),
+                    Err(d) => problems.push(d.on(format!("{}.{}", spec.name, port.name))),
+                }
+            }
+            connected.push(ports);
+        }
+        let mut nodes: Vec<Node> = Vec::new();
+        for (spec, ports) in specs.into_iter().zip(connected) {
+            let id = protocol_id(&spec.name);
+            if let Some(other) = nodes.iter().find(|n| n.id == id) {
+                let what = format!("protocols `{}` and `{}` have the same id", other.name, spec.name);
+                problems.push(Diagnostic::error("duplicate-name", what).help("rename one of them"));
+            }
+            nodes.push(Node { name: spec.name, id, model: spec.model, ports, users: Vec::new() });
+        }
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        for n in 0..nodes.len() {
+            for p in 0..nodes[n].ports.len() {
+                if let Provider::Node(to) = nodes[n].ports[p] {
+                    nodes[to as usize].users.push((n as u16, p as u16));
+                }
+            }
+        }
+        let mut by_id: Vec<(u32, u16)> =
+            nodes.iter().enumerate().map(|(n, node)| (node.id, n as u16)).collect();
+        by_id.sort_unstable();
+        Ok(GraphModel { nodes, by_id })
+    }
+
+    /// Names of its protocols.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|n| n.name.as_str())
+    }
+
+    /// Name of the protocol with this id.
+    #[must_use]
+    pub fn name_of(&self, id: u32) -> Option<&str> {
+        self.find(id).map(|n| self.nodes[n as usize].name.as_str())
+    }
+
+    /// Type and content of a message of one of its protocols, for logs.
+    #[must_use]
+    pub fn show(&self, id: u32, bytes: &[u8]) -> (String, String) {
+        let unknown = || (String::from("DATA"), format!("{} bytes", bytes.len()));
+        self.find(id).map_or_else(unknown, |n| self.nodes[n as usize].model.show(bytes))
+    }
+
+    fn find(&self, id: u32) -> Option<u16> {
+        self.by_id.binary_search_by_key(&id, |e| e.0).ok().map(|k| self.by_id[k].1)
+    }
+}
+
+fn provider(
+    specs: &[NodeSpec],
+    me: usize,
+    service: ServiceKind,
+    named: Option<&str>,
+    optional: bool,
+) -> Result<Provider, Diagnostic> {
+    let fits = |k: usize| k != me && specs[k].model.provides() == Some(service);
+    let fitting = || (0..specs.len()).filter(|&k| fits(k)).map(|k| specs[k].name.as_str());
+    if let Some(name) = named {
+        if name == "network" && service == ServiceKind::Link {
+            return Ok(Provider::Network);
+        }
+        let Some(k) = specs.iter().position(|s| s.name == name) else {
+            let what = format!("there is no protocol `{name}`");
+            return Err(Diagnostic::error("unknown-protocol", what).suggest(name, fitting()));
+        };
+        if fits(k) {
+            return Ok(Provider::Node(k as u16));
+        }
+        let offers = specs[k].model.provides().map_or("nothing", ServiceKind::word);
+        let what = format!("`{name}` provides {offers}, and {} is needed here", service.word());
+        return Err(Diagnostic::error("wrong-service", what).suggest("", fitting()));
+    }
+    match service {
+        ServiceKind::Link => return Ok(Provider::Network),
+        ServiceKind::Motion | ServiceKind::Watching => return Ok(Provider::Body),
+        _ => {}
+    }
+    let mut found = (0..specs.len()).filter(|&k| fits(k));
+    match (found.next(), found.next()) {
+        (Some(k), None) => Ok(Provider::Node(k as u16)),
+        (None, _) if optional => Ok(Provider::Nobody),
+        (None, _) => {
+            let what = format!("no protocol of this robot provides {}", service.word());
+            Err(Diagnostic::error("missing-protocol", what).help("add one that does"))
+        }
+        (Some(_), Some(_)) => {
+            let what = format!("more than one protocol provides {}: say which", service.word());
+            Err(Diagnostic::error("ambiguous-protocol", what).suggest("", fitting()))
+        }
+    }
+}
+
+/// What a step of a protocol wants of its neighbours; played after the step.
+#[derive(Default)]
+pub(crate) struct Effects {
+    queue: VecDeque<(u16, Wish)>,
+    stores: Vec<(u16, Vec<u8>)>,
+}
+
+enum Wish {
+    Request(usize, Request),
+    Indicate(Option<User>, Indication),
+}
+
+impl Effects {
+    pub(crate) fn request(&mut self, node: u16, port: usize, request: Request) {
+        self.queue.push_back((node, Wish::Request(port, request)));
+    }
+
+    pub(crate) fn indicate(&mut self, node: u16, user: Option<User>, what: Indication) {
+        self.queue.push_back((node, Wish::Indicate(user, what)));
+    }
+
+    pub(crate) fn persist(&mut self, node: u16, bytes: Vec<u8>) {
+        self.stores.retain(|s| s.0 != node);
+        self.stores.push((node, bytes));
+        self.stores.sort_by_key(|s| s.0);
+    }
+
+    pub(crate) fn persisted(&self, node: u16) -> Option<&[u8]> {
+        self.stores.iter().find(|s| s.0 == node).map(|s| &s.1[..])
+    }
+}
+
+/// The running protocols of one robot.
+pub struct Graph {
+    model: Arc<GraphModel>,
+    nodes: Vec<Box<dyn Microprotocol>>,
+    /// What survives a crash, by node.
+    stores: Vec<(u16, Vec<u8>)>,
+    /// Motions and watches under way: (task or watch, node, the user's tag).
+    tags: Vec<(u64, u16, u64)>,
+}
+
+/// A graph's memory.
+#[derive(Serialize, Deserialize)]
+struct GraphImage {
+    nodes: Vec<Vec<u8>>,
+    stores: Vec<(u16, Vec<u8>)>,
+    tags: Vec<(u64, u16, u64)>,
+}
+
+/// A graph did not come to rest: it is named, and its robot is stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endless {
+    /// The protocol that was at work.
+    pub protocol: String,
+}
+
+impl Graph {
+    /// Fresh protocols; [`Happening::Start`] starts them.
+    #[must_use]
+    pub fn new(model: &Arc<GraphModel>) -> Graph {
+        let nodes = model.nodes.iter().map(|n| n.model.start()).collect();
+        Graph { model: Arc::clone(model), nodes, stores: Vec::new(), tags: Vec::new() }
+    }
+
+    /// What it is an instance of.
+    #[must_use]
+    pub fn model(&self) -> &Arc<GraphModel> {
+        &self.model
+    }
+
+    /// Loses its memory, except what was persisted.
+    pub fn crash(&mut self) {
+        self.nodes = self.model.nodes.iter().map(|n| n.model.start()).collect();
+        self.tags.clear();
+    }
+
+    /// Lets the protocols react to what happens.
+    ///
+    /// # Errors
+    /// When they never come to rest.
+    pub fn on(&mut self, happening: Happening, robot: &mut dyn Robot) -> Result<(), Endless> {
+        let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
+        self.begin(happening, robot, &mut effects);
+        let mut steps = 0;
+        let mut endless = None;
+        while let Some((node, wish)) = effects.queue.pop_front() {
+            steps += 1;
+            if steps > MOST_STEPS {
+                endless = Some(Endless { protocol: self.model.nodes[node as usize].name.clone() });
+                break;
+            }
+            match wish {
+                Wish::Request(port, request) => self.ask(node, port, request, robot, &mut effects),
+                Wish::Indicate(user, what) => self.tell(node, user, &what, robot, &mut effects),
+            }
+        }
+        self.stores = effects.stores;
+        endless.map_or(Ok(()), Err)
+    }
+
+    fn begin(&mut self, happening: Happening, robot: &mut dyn Robot, effects: &mut Effects) {
+        match happening {
+            Happening::Start => {
+                for node in 0..self.nodes.len() as u16 {
+                    self.nodes[node as usize].start(&mut Cx { robot, effects, node });
+                }
+            }
+            Happening::Message { protocol, from, bytes } => {
+                if let Some(node) = self.model.find(protocol) {
+                    let ports = &self.model.nodes[node as usize].ports;
+                    if let Some(port) = ports.iter().position(|p| *p == Provider::Network) {
+                        let what = Indication::Delivered { from, bytes };
+                        self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    }
+                }
+            }
+            Happening::Timer { node, timer } => {
+                if let Some(protocol) = self.nodes.get_mut(node as usize) {
+                    protocol.timer(timer, &mut Cx { robot, effects, node });
+                }
+            }
+            Happening::Ended { node, task, how } => {
+                if let Some(tag) = self.take_tag(task, node) {
+                    let port = self.body_port(node, ServiceKind::Motion);
+                    let what = Indication::Ended { tag, how };
+                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                }
+            }
+            Happening::Pushed { node, push } => {
+                let tag = self.tags.iter().find(|t| t.0 == push.watch && t.1 == node).map(|t| t.2);
+                if let Some(tag) = tag {
+                    let port = self.body_port(node, ServiceKind::Watching);
+                    let what = Indication::Pushed { tag, push };
+                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                }
+            }
+        }
+    }
+
+    fn take_tag(&mut self, number: u64, node: u16) -> Option<u64> {
+        let k = self.tags.iter().position(|t| t.0 == number && t.1 == node)?;
+        Some(self.tags.remove(k).2)
+    }
+
+    fn body_port(&self, node: u16, service: ServiceKind) -> usize {
+        let node = &self.model.nodes[node as usize];
+        let ports = node.model.ports();
+        let is_body = |k: usize| ports[k].service == service && node.ports[k] == Provider::Body;
+        (0..ports.len()).find(|&k| is_body(k)).unwrap_or(0)
+    }
+
+    fn ask(
+        &mut self,
+        node: u16,
+        port: usize,
+        request: Request,
+        robot: &mut dyn Robot,
+        effects: &mut Effects,
+    ) {
+        let from = &self.model.nodes[node as usize];
+        match from.ports.get(port).copied().unwrap_or(Provider::Nobody) {
+            Provider::Nobody => {}
+            Provider::Node(to) => {
+                let user = User(from.id);
+                self.nodes[to as usize].request(user, request, &mut Cx { robot, effects, node: to });
+            }
+            Provider::Network => {
+                let Request::Link(message) = request else { return };
+                let (me, mut others) = (robot.me(), message.to);
+                let own = others.iter().filter(|r| **r == me).count();
+                others.retain(|r| *r != me);
+                if !others.is_empty() {
+                    robot.send(from.id, &others, Arc::clone(&message.bytes));
+                }
+                // What a robot says to itself does not go over the network.
+                for _ in 0..own {
+                    let what = Indication::Delivered { from: me, bytes: Arc::clone(&message.bytes) };
+                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                }
+            }
+            Provider::Body => self.do_it(node, port, request, robot, effects),
+        }
+    }
+
+    /// Motions and push sensors of the robot itself.
+    fn do_it(
+        &mut self,
+        node: u16,
+        port: usize,
+        request: Request,
+        robot: &mut dyn Robot,
+        effects: &mut Effects,
+    ) {
+        match request {
+            Request::Motion(Drive::Go { tag, motion }) => match robot.go(node, &motion) {
+                Ok(task) => self.tags.push((task, node, tag)),
+                Err(why) => {
+                    robot.say(&format!("cannot move: {why}"));
+                    let what = Indication::Ended { tag, how: Ended::Replaced };
+                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                }
+            },
+            Request::Motion(Drive::Halt) => robot.halt(),
+            Request::Watching(LookOut::On { tag, watch }) => match robot.watch(node, &watch) {
+                Ok(number) => self.tags.push((number, node, tag)),
+                Err(why) => robot.say(&format!("cannot look out: {why}")),
+            },
+            Request::Watching(LookOut::Off { tag }) => {
+                let watches: Vec<u64> =
+                    self.tags.iter().filter(|t| t.1 == node && t.2 == tag).map(|t| t.0).collect();
+                for watch in watches {
+                    robot.unwatch(watch);
+                }
+                self.tags.retain(|t| !(t.1 == node && t.2 == tag));
+            }
+            _ => {}
+        }
+    }
+
+    fn tell(
+        &mut self,
+        node: u16,
+        user: Option<User>,
+        what: &Indication,
+        robot: &mut dyn Robot,
+        effects: &mut Effects,
+    ) {
+        for k in 0..self.model.nodes[node as usize].users.len() {
+            let (to, port) = self.model.nodes[node as usize].users[k];
+            if user.is_none_or(|u| u.0 == self.model.nodes[to as usize].id) {
+                let mut cx = Cx { robot, effects, node: to };
+                self.nodes[to as usize].indication(usize::from(port), what.clone(), &mut cx);
+            }
+        }
+    }
+
+    /// Its whole memory as bytes.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        let nodes = self.nodes.iter().map(|n| n.save()).collect();
+        crate::to_bytes(&GraphImage { nodes, stores: self.stores.clone(), tags: self.tags.clone() })
+    }
+
+    /// Takes over a memory; on failure it is as fresh.
+    ///
+    /// # Errors
+    /// When the bytes are no memory of such a graph.
+    pub fn load(&mut self, image: &[u8]) -> Result<(), String> {
+        let image: GraphImage = crate::from_bytes(image)?;
+        if image.nodes.len() != self.nodes.len() {
+            return Err("the memory is of a robot with other protocols".to_owned());
+        }
+        self.crash();
+        for (node, bytes) in self.nodes.iter_mut().zip(&image.nodes) {
+            node.load(bytes)?;
+        }
+        (self.stores, self.tags) = (image.stores, image.tags);
+        Ok(())
+    }
+}

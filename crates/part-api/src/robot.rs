@@ -1,0 +1,223 @@
+//! What a robot that lives by events may ask of the world, and do in it.
+//!
+//! The simulator implements [`Robot`]; so do the runner over real sockets and the model checker, as far
+//! as they have a world. Algorithms and protocols see it through [`Cx`](crate::Cx).
+
+use crate::{Motion, MotionModule};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use swarmyard_base::chance::Draw;
+use swarmyard_base::{Moment, Pose2, Uid, Vec2};
+
+/// The world as one robot's algorithm reaches it. Numbers of robots count those that live by events, in
+/// the natural order of their paths, from 0.
+pub trait Robot {
+    /// Now.
+    fn now(&self) -> Moment;
+    /// This robot's number.
+    fn me(&self) -> u32;
+    /// How many there are.
+    fn robots(&self) -> u32;
+    /// Random numbers that nobody else draws: a new address with every call.
+    fn chance(&mut self) -> Draw;
+    /// Says something in the log.
+    fn say(&mut self, text: &str);
+
+    /// Hands a message of a protocol to the network, for these robots.
+    fn send(&mut self, protocol: u32, to: &[u32], bytes: Arc<[u8]>);
+    /// Wants to be woken after some seconds; answers a number for [`Robot::cancel_timer`].
+    fn set_timer(&mut self, node: u16, after_s: f64) -> u64;
+    /// Does not want to be woken any more.
+    fn cancel_timer(&mut self, timer: u64);
+
+    /// Starts a motion now, in place of the one under way; answers the number of the task.
+    ///
+    /// # Errors
+    /// When no motion module of the robot can do it; says why. The motion under way goes on.
+    fn go(&mut self, node: u16, motion: &Motion) -> Result<u64, String>;
+    /// Stops where it is.
+    fn halt(&mut self);
+    /// Asks a pull sensor.
+    ///
+    /// # Errors
+    /// When the robot has no such sensor.
+    fn pull(&mut self, query: &Query) -> Result<Answer, String>;
+    /// Switches a push sensor on; answers a number for [`Robot::unwatch`].
+    ///
+    /// # Errors
+    /// When the robot has no such sensor, or it cannot watch in that way.
+    fn watch(&mut self, node: u16, watch: &Watch) -> Result<u64, String>;
+    /// Switches it off.
+    fn unwatch(&mut self, watch: u64);
+    /// What is going to happen to a robot, unless something comes between.
+    fn pending(&self, robot: u32) -> Vec<Pending>;
+    /// Shows a light that others see.
+    fn shine(&mut self, light: u8);
+}
+
+/// A question to a pull sensor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Query {
+    /// Own position, by a `gps`. Each coordinate is off by a normal error with this standard deviation, in
+    /// metres.
+    Gps {
+        /// Standard deviation, m.
+        error: f64,
+    },
+    /// Positions of all robots, in the order of their numbers, by a `gps`.
+    GpsAll {
+        /// Standard deviation, m.
+        error: f64,
+    },
+    /// Robots whose centre is within the range, by a `view`: the nearest first.
+    View {
+        /// m.
+        range: f64,
+    },
+    /// Distances from outline to outline of everything within the range, by a `proximity`: the nearest first.
+    Proximity {
+        /// m.
+        range: f64,
+    },
+    /// For each thing within the range the point of it that is nearest, by a `proximity`, as the paper has it.
+    ProximityPoints {
+        /// m.
+        range: f64,
+    },
+    /// Whatever a sensor of one's own wants to be asked, by the name of the part.
+    Own {
+        /// Name of the part.
+        sensor: String,
+        /// Arguments.
+        args: Vec<f64>,
+    },
+}
+
+/// One thing a sensor saw.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The robot's number, when it is one.
+    pub robot: Option<u32>,
+    /// Where it is.
+    pub at: Vec2,
+    /// The light it shows.
+    pub light: u8,
+}
+
+/// What a sensor answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// One position.
+    Point(Vec2),
+    /// Things seen.
+    Seen(Vec<Seen>),
+    /// Numbers: distances, or what a sensor of one's own says.
+    Numbers(Vec<f64>),
+}
+
+/// What a push sensor looks out for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// The condition.
+    pub what: WatchFor,
+    /// How often it looks.
+    pub every: Every,
+}
+
+/// The condition of a push sensor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum WatchFor {
+    /// Something comes within the range, outline to outline, by a `proximity`.
+    Near {
+        /// m.
+        range: f64,
+    },
+    /// Something touches it, by a `contact`.
+    Contact,
+    /// A sensor of one's own, by the name of the part.
+    Own {
+        /// Name of the part.
+        sensor: String,
+        /// Arguments.
+        args: Vec<f64>,
+    },
+}
+
+/// How often a push sensor looks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Every {
+    /// At these intervals, in seconds, as the paper has it: it can miss what comes and goes between.
+    Interval(f64),
+    /// It misses nothing: it fires at the very moment of the crossing.
+    Exact,
+}
+
+/// A push sensor fired.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Push {
+    /// The number that switching it on answered.
+    pub watch: u64,
+    /// What it saw.
+    pub answer: Answer,
+}
+
+/// Something that is going to happen to a robot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// When.
+    pub at: Moment,
+    /// Whether it happens only if nothing comes between: arrivals and collisions.
+    pub conditional: bool,
+    /// What: `finish turn`, `collision`, `timer`, `message`, `sense`, …
+    pub what: String,
+}
+
+/// What a sensor of a robot that lives by events may look at.
+pub trait Surroundings {
+    /// Now.
+    fn now(&self) -> Moment;
+    /// Number of the asking robot.
+    fn me(&self) -> u32;
+    /// How many robots there are.
+    fn robots(&self) -> u32;
+    /// Pose of a robot now; `None` when it is gone.
+    fn pose(&self, robot: u32) -> Option<Pose2>;
+    /// Its light.
+    fn light(&self, robot: u32) -> u8;
+    /// Everything but the robot itself whose outline is within `range` of a point: (uid, number if it is a
+    /// robot, nearest point of its outline, distance to it), the nearest first, ties by uid.
+    fn near(&self, at: Vec2, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)>;
+    /// Radius of the robot's outline.
+    fn radius(&self, robot: u32) -> f64;
+    /// Random numbers of this question.
+    fn chance(&self) -> Draw;
+}
+
+/// A sensor of robots that live by events: asked, or looking out at intervals.
+pub trait EventSensor: Send + Sync {
+    /// Answers a question; `None` when it is not one for this sensor.
+    fn pull(&self, _query: &Query, _world: &dyn Surroundings) -> Option<Answer> {
+        None
+    }
+
+    /// Looks whether the condition is met; `None` when it is not one for this sensor, `Some(None)` when there
+    /// is nothing to report. It is asked at every interval while it is switched on.
+    fn push(&self, _what: &WatchFor, _world: &dyn Surroundings) -> Option<Option<Answer>> {
+        None
+    }
+
+    /// Whether a condition can be watched exactly: within which distance, outline to outline, something must
+    /// come. `None` when only intervals will do.
+    fn exact(&self, _what: &WatchFor) -> Option<f64> {
+        None
+    }
+}
+
+/// What a type of robots that live by events is made of, beside its protocols.
+#[derive(Clone, Default)]
+pub struct Equipment {
+    /// By name of the part.
+    pub modules: Vec<(String, Arc<dyn MotionModule>)>,
+    /// By name of the part.
+    pub sensors: Vec<(String, Arc<dyn EventSensor>)>,
+}
