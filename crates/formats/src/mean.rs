@@ -4,10 +4,12 @@
 //! knows only what a sheet cannot say: which keys exclude each other, which names must exist, and
 //! what makes an outline usable. It goes on after a mistake, to report them all.
 
+mod live;
 pub(crate) mod place;
 mod robots;
 mod room;
 mod shape;
+mod stacks;
 mod table;
 
 use crate::Context;
@@ -15,6 +17,7 @@ use crate::convert;
 use crate::expand::{Expanded, Piece, bad_name, list_of_tables};
 use crate::include::duplicate;
 use crate::tree::{Data, Key, Tree, shortened};
+use stacks::Stack;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::path::is_name;
@@ -24,14 +27,21 @@ use swarmyard_part_api::{Kind, ParamType, Sheet};
 use swarmyard_scene::{Node, Params, Value, expr};
 
 /// Top-level keys, for suggestions.
-const TOP_LEVEL: [&str; 19] = [
+const TOP_LEVEL: [&str; 23] = [
     "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall",
-    "obstacle", "track", "beacon", "robot", "assert", "template", "use", "x",
+    "obstacle", "track", "beacon", "robot", "assert", "template", "use", "x", "network", "fault", "zone",
+    "stack",
 ];
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
 pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
-    let mut meaning = Meaning { context, surfaces: BTreeMap::new(), types: BTreeMap::new(), bounded: false };
+    let mut meaning = Meaning {
+        context,
+        surfaces: BTreeMap::new(),
+        types: BTreeMap::new(),
+        stacks: BTreeMap::new(),
+        bounded: false,
+    };
     let mut sections = Sections::default();
     let mut root = Node::new("", "");
     for (key, tree) in expanded.sections {
@@ -41,7 +51,9 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
 
     meaning.surfaces = named(&sections.surfaces);
     let surfaces = meaning.surfaces(sections.surfaces);
+    meaning.stacks = stacks::read(&mut meaning, sections.stacks);
     let types = meaning.types(sections.types);
+    stacks::report_unused(&mut meaning);
     let run = meaning.single("run", sections.run);
     let mut world = meaning.world(sections.world);
     meaning.bounded = world.params.has("min") && world.params.has("max");
@@ -51,9 +63,14 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     let obstacles = meaning.pieces("obstacles", obstacles, Meaning::obstacle);
     let beacons = meaning.pieces("beacons", beacons, Meaning::beacon);
     let robots = robots::robots(&mut meaning, robots, &run, &world, &obstacles);
+    let network = live::network(&mut meaning, sections.network);
+    let faults = live::faults(&mut meaning, sections.faults, &robots);
+    let zones = live::zones(&mut meaning, sections.zones);
     let asserts = meaning.asserts(sections.asserts);
     meaning.report_unused_types();
-    root.children = vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts];
+    world.children.push(zones);
+    root.children = vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts, faults];
+    root.children.extend(network);
     root
 }
 
@@ -65,6 +82,10 @@ struct Sections {
     surfaces: Vec<(Key, Tree)>,
     types: Vec<(Key, Tree)>,
     asserts: Vec<Tree>,
+    network: Option<Tree>,
+    faults: Vec<Tree>,
+    zones: Vec<Tree>,
+    stacks: Vec<(Key, Tree)>,
 }
 
 /// A robot type, while the robots are read.
@@ -80,6 +101,7 @@ struct Meaning<'c, 'a> {
     context: &'c mut Context<'a>,
     surfaces: BTreeMap<String, Span>,
     types: BTreeMap<String, Type>,
+    stacks: BTreeMap<String, Stack>,
     /// Whether the world has a border.
     bounded: bool,
 }
@@ -97,6 +119,10 @@ impl<'a> Meaning<'_, 'a> {
             "surface" => sections.surfaces = self.named_tables(&key, tree),
             "type" => sections.types = self.named_tables(&key, tree),
             "assert" => sections.asserts = list_of_tables(self.context, &key, tree),
+            "network" => sections.network = Some(tree),
+            "fault" => sections.faults = list_of_tables(self.context, &key, tree),
+            "zone" => sections.zones = list_of_tables(self.context, &key, tree),
+            "stack" => sections.stacks = self.named_tables(&key, tree),
             other => {
                 let what = format!("`{}` is not a section of a scenario", shortened(other));
                 let d = Diagnostic::error("unknown-key", what).at(Some(key.span));
@@ -199,12 +225,13 @@ impl<'a> Meaning<'_, 'a> {
         let Some(sheet) = self.sheet("type") else { return group };
         for (name, table) in tables {
             let path = format!("/types/{}", name.text);
-            let params = self.read(sheet, &table, &path, &["part", "controller", "register"]);
+            let sections = ["part", "controller", "register", "protocol", "algorithm"];
+            let params = self.read(sheet, &table, &path, &sections);
             let reach = self.shape(&table, &params, &path, true);
             let mut node = Node::new(name.text.clone(), "type").with(params);
             node.span = Some(table.span);
             let mut names = BTreeMap::new();
-            for section in ["part", "controller"] {
+            for section in ["part", "controller", "protocol", "algorithm"] {
                 self.parts(&table, section, &path, &mut node, &mut names);
             }
             let parts: Vec<String> = names.keys().cloned().collect();
@@ -232,19 +259,29 @@ impl<'a> Meaning<'_, 'a> {
         names: &mut BTreeMap<String, Span>,
     ) {
         let Some((key, tree)) = table.entry(section) else { return };
-        let controller = section == "controller";
+        // Of these a type has one as a rule, which needs no name.
+        let single = matches!(section, "controller" | "algorithm");
         let tables = match &tree.data {
-            Data::Table(_) if controller => vec![tree.clone()],
+            Data::Table(_) if single => vec![tree.clone()],
             _ => list_of_tables(self.context, key, tree.clone()),
         };
-        let kinds: &[Kind] = if controller { &[Kind::Controller] } else { &[Kind::Sensor, Kind::Actuator] };
+        let kinds: &[Kind] = match section {
+            "controller" => &[Kind::Controller],
+            "algorithm" => &[Kind::Algorithm],
+            "protocol" => &[Kind::Protocol],
+            _ => &[Kind::Sensor, Kind::Actuator],
+        };
         for table in tables {
-            let name = self.part_name(&table, controller, path);
+            let name = self.part_name(&table, section, path);
             let child = format!("{path}/{name}");
             let place = table.get("name").map_or(table.span, |t| t.span);
             if let Some(first) = names.insert(name.clone(), place) {
                 let d = duplicate(self.context, &name, place, first).on(child.as_str());
                 self.context.report(d);
+            }
+            if section == "protocol" && table.get("stack").is_some() {
+                node.children.extend(stacks::instance(self, &table, &name, &child));
+                continue;
             }
             let Some(sheet) = self.class_of(&table, section, kinds, &child) else { continue };
             let params = self.read(sheet, &table, &child, &["name", "class"]);
@@ -281,10 +318,12 @@ impl<'a> Meaning<'_, 'a> {
     fn check_part_names(&mut self, node: &Node, parts: &[String]) {
         for child in &node.children {
             let Some(sheet) = self.sheet(&child.class) else { continue };
-            let names = sheet.params.iter().filter(|p| p.ty == ParamType::Name("part")).map(|p| p.name);
+            let is_name_of_part = |ty: ParamType| matches!(ty, ParamType::Name("part" | "protocol"));
+            let names = sheet.params.iter().filter(|p| is_name_of_part(p.ty)).map(|p| p.name);
             for key in names {
                 let Some(wanted) = child.params.text_or_none(key) else { continue };
-                if parts.iter().any(|p| p == wanted) {
+                let is_network = wanted == "network" && matches!(sheet.kind, Kind::Protocol | Kind::Algorithm);
+                if is_network || parts.iter().any(|p| p == wanted) {
                     continue;
                 }
                 let parts = parts.iter().map(String::as_str).filter(|p| is_name(p));
@@ -296,16 +335,17 @@ impl<'a> Meaning<'_, 'a> {
         }
     }
 
-    fn part_name(&mut self, table: &Tree, controller: bool, path: &str) -> String {
+    fn part_name(&mut self, table: &Tree, section: &str, path: &str) -> String {
         let Some(value) = table.get("name") else {
-            if !controller {
-                let d = Diagnostic::error("missing-key", "`part` needs the key `name`")
-                    .at(Some(table.span))
-                    .on(path);
-                self.context.report(d.help("its name in its path, such as `drive`"));
+            if matches!(section, "controller" | "algorithm") {
+                return section.to_owned();
             }
-            // A part without name was reported; a name nobody can write keeps it apart from others.
-            return if controller { "controller".into() } else { format!("?{}", table.span.start) };
+            let d = Diagnostic::error("missing-key", format!("`{section}` needs the key `name`"))
+                .at(Some(table.span))
+                .on(path);
+            self.context.report(d.help("its name in its path, such as `drive`"));
+            // It was reported; a name nobody can write keeps it apart from others.
+            return format!("?{}", table.span.start);
         };
         match value.text() {
             Some(name) if is_name(name) => return name.to_owned(),

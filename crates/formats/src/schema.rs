@@ -39,9 +39,13 @@ pub fn schema(registry: &Registry) -> String {
         let parts = if name == "type" { type_parts(registry) } else { vec![] };
         top.extend(registry.sheet(name).map(|s| (name, named(table(registry, s, parts)))));
     }
-    for name in placed.into_iter().chain(["assert"]) {
+    for name in placed.into_iter().chain(["assert", "fault", "zone"]) {
         top.extend(registry.sheet(name).map(|s| (name, list(table(registry, s, vec![])))));
     }
+    top.push(("network", of_class(registry, &[Kind::Network])));
+    let protocols = list(of_class(registry, &[Kind::Protocol]));
+    let stack = closed(vec![("protocol", protocols)], &["protocol"], "Protocols under one name.");
+    top.push(("stack", named(stack)));
     let inside: Vec<(&str, Json)> = placed
         .iter()
         .filter_map(|name| registry.sheet(name).map(|s| (*name, list(table(registry, s, vec![])))))
@@ -81,12 +85,33 @@ fn type_parts(registry: &Registry) -> Vec<(&'static str, Json)> {
         obj([("anyOf", Json::Array(choices))])
     };
     let controller = of(&[Kind::Controller], false);
+    let algorithm = of_class(registry, &[Kind::Algorithm]);
+    let Json::Object(mut protocol) = of_class(registry, &[Kind::Protocol]) else { return Vec::new() };
+    if let Some((_, Json::Array(choices))) = protocol.first_mut() {
+        let keys = vec![
+            ("name", described("string", "Name of its last protocol.")),
+            ("stack", described("string", "The composite that stands here.")),
+        ];
+        choices.push(closed(keys, &["name", "stack"], "One use of a composite."));
+    }
     let register = registry.sheet("register").map_or_else(|| typed("object"), |s| table(registry, s, vec![]));
     vec![
         ("register", list(register)),
         ("part", list(of(&[Kind::Sensor, Kind::Actuator], true))),
         ("controller", obj([("anyOf", Json::Array(vec![controller.clone(), list(controller)]))])),
+        ("protocol", list(Json::Object(protocol))),
+        ("algorithm", obj([("anyOf", Json::Array(vec![algorithm.clone(), list(algorithm)]))])),
     ]
+}
+
+/// A table with `class`, one of these kinds.
+fn of_class(registry: &Registry, kinds: &[Kind]) -> Json {
+    let classes = registry.sheets().filter(|s| kinds.contains(&s.kind));
+    let choices = classes.map(|s| {
+        let keys = class_keys(s).into_iter().filter(|(key, _)| *key != "file").collect();
+        table(registry, s, keys)
+    });
+    obj([("anyOf", Json::Array(choices.collect()))])
 }
 
 fn class_keys(sheet: &Sheet) -> Vec<(&'static str, Json)> {

@@ -4,7 +4,16 @@ use std::fmt::Write as _;
 use swarmyard_part_api::{Channel, Kind, Param, Registry, Sheet};
 use swarmyard_scene::Value;
 
-const KINDS: [Kind; 5] = [Kind::Structure, Kind::Layout, Kind::Sensor, Kind::Actuator, Kind::Controller];
+const KINDS: [Kind; 8] = [
+    Kind::Structure,
+    Kind::Layout,
+    Kind::Sensor,
+    Kind::Actuator,
+    Kind::Controller,
+    Kind::Network,
+    Kind::Protocol,
+    Kind::Algorithm,
+];
 
 /// Everything a sheet says, for the terminal.
 #[must_use]

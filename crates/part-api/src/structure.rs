@@ -13,7 +13,7 @@ use swarmyard_scene::Value;
 pub const OBSTACLE_DRIVE: (&str, &str) = ("drive", "drift");
 
 /// The words for contact rules.
-pub const CONTACT_RULES: &[&str] = &["stop", "impulse", "own"];
+pub const CONTACT_RULES: &[&str] = &["stop", "impulse", "own", "ghost"];
 
 /// All structure and layout sheets.
 #[must_use]
@@ -31,6 +31,8 @@ pub fn sheets() -> Vec<Sheet> {
         robot(),
         assertion(),
         record(),
+        fault(),
+        zone(),
     ];
     all.extend([grid(), circle(), random(), row()]);
     all
@@ -48,7 +50,7 @@ fn run() -> Sheet {
                 .or(Value::Int(swarmyard_base::chance::DEFAULT_SEED as i64)),
         )
         .param(
-            Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both (who leaves a standing contact may go), `impulse` lets them bounce, `own` asks each body.")
+            Param::new("contact", ParamType::Choice(CONTACT_RULES), "What happens at a contact: `stop` ends the motion of both (who leaves a standing contact may go), `impulse` lets them bounce, `own` asks each body, `ghost` lets them pass through one another and through everything else.")
                 .or_text("stop"),
         )
         .param(Param::new("detail", ParamType::Choice(Detail::WORDS), "Level of detail at the start: `coarse` (0), `normal` (1) or `fine` (2); see the levels of each class. At `coarse` every body that can move is a disc: the greatest one around its origin that fits into its outline.").or_text("normal"))
@@ -270,6 +272,27 @@ fn assertion() -> Sheet {
                 .or_text("always"),
         )
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[assert]]\nname = \"a stays\"\nthat = \"/robots/a.x < 1 && contacts == 0\"")
+}
+
+fn fault() -> Sheet {
+    Sheet::new("fault", Kind::Structure, "Something goes wrong (or right again) at a moment, for robots that live by events. Each does one thing.")
+        .param(Param::number("at", Unit::Second, "When.").within(0.0, 3.0e9).required())
+        .param(Param::new("crash", ParamType::Texts, "These robots stop where they are and lose their memory, except what their protocols have persisted."))
+        .param(Param::new("recover", ParamType::Texts, "These crashed robots start again."))
+        .param(Param::new("partition", ParamType::Texts, "The network falls apart: each text names the robots of one side, with blanks between. Who is not named is on a side of its own with all others who are not."))
+        .param(Param::new("heal", ParamType::Bool, "The network is whole again, without loss and extra delay."))
+        .param(Param::number("loss", Unit::None, "From now on the network loses this share of all messages, beyond what its class does.").within(0.0, 1.0))
+        .param(Param::number("delay", Unit::Second, "From now on every message takes this much longer.").within(0.0, 1.0e6))
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[fault]]\nat = \"5s\"\ncrash = [\"a\"]")
+}
+
+fn zone() -> Sheet {
+    Sheet::new("zone", Kind::Structure, "Ground that does not block robots that live by events, but slows them down (a river) or swallows them (a hole). The centre of the robot counts.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/world/zones/NAME`; `zoneN` when left out."))
+        .param(Param::new("points", ParamType::Points { min_len: 3 }, "Its corners.").required())
+        .param(Param::new("kind", ParamType::Choice(&["slow", "swallow"]), "What it does.").or_text("slow"))
+        .param(Param::number("factor", Unit::None, "How fast robots are in it, as a share of what they would be.").within(1e-6, 1.0e6).or_num(0.5))
+        .example("[[zone]]\nname = \"river\"\npoints = [[-5, 1], [5, 1], [5, 2], [-5, 2]]\nfactor = 0.3")
 }
 
 fn record() -> Sheet {

@@ -1,0 +1,95 @@
+//! The sections for robots that live by events: the network, faults, and zones of the ground.
+
+use super::Meaning;
+use crate::convert;
+use crate::include::duplicate;
+use crate::tree::Tree;
+use std::collections::BTreeMap;
+use swarmyard_base::path::is_name;
+use swarmyard_base::{Diagnostic, Span};
+use swarmyard_part_api::Kind;
+use swarmyard_scene::{Node, Params, Value};
+
+/// `[network]`, when there is one.
+pub(super) fn network(meaning: &mut Meaning<'_, '_>, tree: Option<Tree>) -> Option<Node> {
+    let tree = tree?;
+    if tree.table().is_none() {
+        meaning.context.report(convert::wrong_type("network", &tree, "table, written as `[network]`"));
+        return None;
+    }
+    let sheet = meaning.class_of(&tree, "network", &[Kind::Network], "/network")?;
+    let params = meaning.read(sheet, &tree, "/network", &["class"]);
+    let mut node = Node::new("network", sheet.class).with(params);
+    node.span = Some(tree.span);
+    Some(node)
+}
+
+/// What a fault may do; exactly one of these is given.
+const DEEDS: [&str; 6] = ["crash", "recover", "partition", "heal", "loss", "delay"];
+
+/// `[[fault]]`, in the order of the file.
+pub(super) fn faults(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>, robots: &Node) -> Node {
+    let mut group = Node::new("faults", "");
+    let Some(sheet) = meaning.sheet("fault") else { return group };
+    for (k, table) in tables.into_iter().enumerate() {
+        let name = format!("fault{}", k + 1);
+        let path = format!("/faults/{name}");
+        let params = meaning.read(sheet, &table, &path, &[]);
+        let given: Vec<&str> = DEEDS.into_iter().filter(|d| table.get(d).is_some()).collect();
+        if given.len() != 1 {
+            let what = format!("a fault does one thing, and this one does {}", given.len());
+            let d = Diagnostic::error("wrong-fault", what).at(Some(table.span)).on(path.as_str());
+            meaning.context.report(d.suggest("", DEEDS));
+        }
+        for key in ["crash", "recover", "partition"] {
+            known_robots(meaning, &params, key, robots, &path);
+        }
+        let mut node = Node::new(name, "fault").with(params);
+        node.span = Some(table.span);
+        group.children.push(node);
+    }
+    group
+}
+
+/// Every robot that a fault names must be there. A partition is a list of texts, each with the names of one
+/// side.
+fn known_robots(meaning: &mut Meaning<'_, '_>, params: &Params, key: &str, robots: &Node, path: &str) {
+    let Some(Value::Texts(texts)) = params.value(key) else { return };
+    let names = texts.iter().flat_map(|t| t.split_whitespace());
+    let known = |name: &str| robots.children.iter().any(|r| r.name == name);
+    for name in names.filter(|n| !known(n)) {
+        let what = format!("there is no robot `{name}`");
+        let d = Diagnostic::error("unknown-robot", what).at(params.span(key)).on(path);
+        meaning.context.report(d.suggest(name, robots.children.iter().map(|r| r.name.as_str())));
+    }
+}
+
+/// `[[zone]]`: ground that slows robots down or swallows them.
+pub(super) fn zones(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>) -> Node {
+    let mut group = Node::new("zones", "");
+    let Some(sheet) = meaning.sheet("zone") else { return group };
+    let mut names: BTreeMap<String, Span> = BTreeMap::new();
+    for (k, table) in tables.into_iter().enumerate() {
+        let own = table.get("name").and_then(Tree::text).filter(|t| is_name(t));
+        let name = own.map_or_else(|| format!("zone{}", k + 1), str::to_owned);
+        let path = format!("/world/zones/{name}");
+        let place = table.get("name").map_or(table.span, |t| t.span);
+        if let Some(first) = names.insert(name.clone(), place) {
+            let d = duplicate(meaning.context, &name, place, first).on(path.as_str());
+            meaning.context.report(d);
+        }
+        let params = meaning.read(sheet, &table, &path, &[]);
+        if meaning.distinct_points(&table, "points", &params, true, &path) {
+            meaning.area(&params, &path);
+        }
+        if params.text_or_none("kind") == Some("swallow")
+            && let Some((key, _)) = table.entry("factor")
+        {
+            meaning.unused(&path, key, "`factor` says how much slower, and this zone swallows");
+        }
+        let mut node = Node::new(name, "zone").with(params);
+        node.span = Some(table.span);
+        group.children.push(node);
+    }
+    group
+}
