@@ -154,6 +154,16 @@ impl GraphModel {
         self.nodes.iter().map(|n| n.name.as_str())
     }
 
+    /// The first of its protocols that talks over the network and must.
+    #[must_use]
+    pub fn needs_network(&self) -> Option<&str> {
+        let needs = |n: &&Node| {
+            let ports = n.model.ports().into_iter().zip(&n.ports);
+            ports.into_iter().any(|(spec, to)| *to == Provider::Network && !spec.optional)
+        };
+        self.nodes.iter().find(needs).map(|n| n.name.as_str())
+    }
+
     /// Name of the protocol with this id.
     #[must_use]
     pub fn name_of(&self, id: u32) -> Option<&str> {

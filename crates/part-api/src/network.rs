@@ -4,6 +4,7 @@
 //! through [`Air`] what becomes of each message.
 
 use crate::Bytes;
+use serde::{Deserialize, Serialize};
 use swarmyard_base::chance::Draw;
 use swarmyard_base::{Moment, Vec2};
 
@@ -52,6 +53,19 @@ impl Loss {
     }
 }
 
+/// Something goes wrong with a network while it works, or right again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum NetFault {
+    /// It falls apart: only robots of one side hear each other. Those not named are a side of their own.
+    Partition(Vec<Vec<u32>>),
+    /// It is whole again, without loss and extra delay.
+    Heal,
+    /// It loses this share of all messages, beyond what its class does.
+    Loss(f64),
+    /// Every message takes so many seconds longer.
+    Delay(f64),
+}
+
 /// What a network may look at, and what it says.
 pub trait Air {
     /// Now.
@@ -86,6 +100,9 @@ pub trait Network: Send {
 
     /// A moment it asked for has come.
     fn wake(&mut self, _token: u64, _air: &mut dyn Air) {}
+
+    /// Something goes wrong, or right again, from now on.
+    fn fault(&mut self, fault: &NetFault);
 
     /// Which robots could hear each other now, as pairs (lower, higher): what displays draw as links. `None` when
     /// it does not depend on the place: everybody can.

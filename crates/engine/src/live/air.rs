@@ -1,0 +1,121 @@
+//! What the network sees of the world, and what becomes of messages.
+
+use super::state::{LiveEvent, LiveState};
+use crate::model::Model;
+use swarmyard_base::chance::{Draw, Purpose};
+use swarmyard_base::{Moment, Uid, Vec2};
+use swarmyard_part_api::{Air, BodyKind, Loss, Message};
+
+/// The world while the network is at work. What it says is collected, and takes effect afterwards.
+pub(super) struct Sight<'a> {
+    pub(super) model: &'a Model,
+    pub(super) state: &'a LiveState,
+    pub(super) now: Moment,
+    pub(super) said: Vec<Said>,
+}
+
+/// What a network said.
+pub(super) enum Said {
+    Deliver(Message, u32, Moment),
+    Lose(Message, u32, Loss),
+    Wake(Moment, u64),
+}
+
+impl Air for Sight<'_> {
+    fn now(&self) -> Moment {
+        self.now
+    }
+
+    fn robots(&self) -> u32 {
+        self.state.robots.len() as u32
+    }
+
+    fn place(&self, robot: u32) -> Option<Vec2> {
+        let live = self.model.live.as_ref()?;
+        if self.state.robots.get(robot as usize)?.status == super::Status::Gone {
+            return None;
+        }
+        let slot = *live.members.get(robot as usize)? as usize;
+        Some(self.state.going[slot].pose_at(self.now).at)
+    }
+
+    fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64) {
+        obstructed(self.model, a, b)
+    }
+
+    fn chance(&self, message: &Message, to: u32) -> Draw {
+        // The serial number makes every message an address of its own.
+        let ordinal = (message.serial as u32).wrapping_add(to.rotate_left(16));
+        let uid = Uid(swarmyard_base::hash::mix64(message.serial ^ (u64::from(to) << 40)));
+        Draw::at(self.model.run.seed, uid, Purpose::Network, self.now.time, ordinal)
+    }
+
+    fn deliver(&mut self, message: &Message, to: u32, at: Moment) {
+        self.said.push(Said::Deliver(message.clone(), to, at.max(self.now)));
+    }
+
+    fn lose(&mut self, message: &Message, to: u32, why: Loss) {
+        self.said.push(Said::Lose(message.clone(), to, why));
+    }
+
+    fn wake(&mut self, at: Moment, token: u64) {
+        self.said.push(Said::Wake(at.max(self.now), token));
+    }
+}
+
+/// Edges crossed by the line from one point to another, and its length inside of solid obstacles.
+fn obstructed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
+    let (min, max) = (Vec2::new(a.x.min(b.x), a.y.min(b.y)), Vec2::new(a.x.max(b.x), a.y.max(b.y)));
+    let way = b - a;
+    let mut crossed: Vec<(usize, Uid, bool, f64)> = Vec::new();
+    model.fixed.for_each_in(min, max, |k, edge| {
+        let e = edge.b - edge.a;
+        let det = way.cross(e);
+        if det == 0.0 {
+            return;
+        }
+        let from = edge.a - a;
+        let (t, u) = (from.cross(e) / det, from.cross(way) / det);
+        // Half open, so that a corner counts once.
+        if (0.0..1.0).contains(&t) && (0.0..1.0).contains(&u) {
+            crossed.push((k, edge.owner, edge.kind == BodyKind::Obstacle, t));
+        }
+    });
+    crossed.sort_by(|x, y| (x.1, x.0).cmp(&(y.1, y.0)));
+    crossed.dedup_by_key(|c| c.0);
+    let mut inside = 0.0;
+    let mut k = 0;
+    while k < crossed.len() {
+        let owner = crossed[k].1;
+        let end = k + crossed[k..].iter().take_while(|c| c.1 == owner).count();
+        if crossed[k].2 {
+            let mut cuts: Vec<f64> = crossed[k..end].iter().map(|c| c.3).collect();
+            cuts.sort_by(f64::total_cmp);
+            inside += cuts.chunks_exact(2).map(|pair| pair[1] - pair[0]).sum::<f64>();
+        }
+        k = end;
+    }
+    (crossed.len() as u32, inside * way.norm())
+}
+
+/// Puts what the network said into effect; answers what was lost.
+pub(super) fn settle(model: &Model, state: &mut LiveState, said: Vec<Said>) -> Vec<(Message, u32, Loss)> {
+    let mut lost = Vec::new();
+    let Some(live) = &model.live else { return lost };
+    for word in said {
+        match word {
+            Said::Deliver(message, to, at) => {
+                let Some(slot) = live.members.get(to as usize) else { continue };
+                let who = model.uids[*slot as usize];
+                let Message { serial, from, protocol, bytes } = message;
+                state.push(at, who, serial, LiveEvent::Deliver { to, from, protocol, serial, bytes });
+            }
+            Said::Lose(message, to, why) => {
+                state.lost += 1;
+                lost.push((message, to, why));
+            }
+            Said::Wake(at, token) => state.push(at, Uid(0), token, LiveEvent::Wake(token)),
+        }
+    }
+    lost
+}

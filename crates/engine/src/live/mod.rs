@@ -1,0 +1,27 @@
+//! Robots that live by events: nothing happens between events, motion is a formula.
+//!
+//! In: the committed [`LiveState`], the running protocols ([`Cast`]), and how far this stretch may go.
+//! Out: the state at the end of it, contacts, and what there is to tell. Events are played one after
+//! another in one total order, on one thread: (moment, kind, uid, own sequence). Contacts come first.
+//!
+//! Never: a look at all robots for an event that concerns two; a prediction that depends on anything but
+//! the two paths it is about. What is predicted stands in [`Sky`], which can be made anew at any moment.
+
+mod air;
+mod cast;
+mod deed;
+mod journey;
+mod model;
+mod note;
+mod play;
+mod sky;
+mod state;
+mod touch;
+mod watch;
+
+pub(crate) use cast::{Cast, CastImage};
+pub use model::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
+pub use note::{LiveNote, Note, Row, RowKind};
+pub(crate) use play::{Played, play};
+pub(crate) use sky::Sky;
+pub use state::{Going, Inner, Journey, LiveEvent, LiveKey, LiveState, Status, Watching};

@@ -1,0 +1,103 @@
+//! What is fixed about robots that live by events.
+
+use std::sync::Arc;
+use swarmyard_base::{Time, Vec2};
+use swarmyard_part_api::{Equipment, GraphModel, NetworkModel};
+
+/// What makes a type of robots live by events: its protocols and algorithms, motion modules and sensors.
+#[derive(Clone)]
+pub struct Life {
+    /// Protocols and algorithms, connected.
+    pub graph: Arc<GraphModel>,
+    /// Motion modules and sensors.
+    pub equipment: Equipment,
+}
+
+/// What is fixed about all robots that live by events.
+pub struct LiveModel {
+    /// Their slots, in the natural order of paths; the place in this list is a robot's number.
+    pub members: Vec<u32>,
+    /// Number of each body, by slot; [`LiveModel::NOBODY`] for one that does not live by events.
+    pub number_of: Vec<u32>,
+    /// Place of each body in the order of uids, by slot.
+    pub ranks: Vec<u32>,
+    /// How messages travel.
+    pub network: Option<Arc<dyn NetworkModel>>,
+    /// What goes wrong, in the order of time.
+    pub faults: Vec<Fault>,
+    /// Ground that slows down or swallows.
+    pub zones: Vec<Zone>,
+    /// Whether every body lives by events: then nothing is done at quanta but looking.
+    pub all: bool,
+}
+
+impl LiveModel {
+    /// The number of a body that does not live by events.
+    pub const NOBODY: u32 = u32::MAX;
+
+    /// Number of the robot in a slot.
+    #[must_use]
+    pub fn number(&self, slot: usize) -> Option<u32> {
+        Some(self.number_of[slot]).filter(|n| *n != LiveModel::NOBODY)
+    }
+}
+
+/// Something goes wrong, or right again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: FaultKind,
+}
+
+/// What goes wrong, or right again. Robots are meant by number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FaultKind {
+    /// These stop and lose their memory.
+    Crash(Vec<u32>),
+    /// These start again.
+    Recover(Vec<u32>),
+    /// The network.
+    Network(swarmyard_part_api::NetFault),
+}
+
+/// What a zone does to a robot whose centre is in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ZoneKind {
+    /// It is slower by this factor.
+    Slow(f64),
+    /// It is gone.
+    Swallow,
+}
+
+/// Ground that does not block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    /// Its path.
+    pub path: String,
+    /// Its corners.
+    pub points: Vec<Vec2>,
+    /// What it does.
+    pub kind: ZoneKind,
+}
+
+impl Zone {
+    /// Whether a point is inside (even–odd rule).
+    #[must_use]
+    pub fn holds(&self, p: Vec2) -> bool {
+        let mut inside = false;
+        for (a, b) in self.edges() {
+            if (a.y > p.y) != (b.y > p.y) && p.x < (b.x - a.x) * (p.y - a.y) / (b.y - a.y) + a.x {
+                inside = !inside;
+            }
+        }
+        inside
+    }
+
+    /// Its edges.
+    pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
+        let n = self.points.len();
+        (0..n).map(move |k| (self.points[k], self.points[(k + 1) % n]))
+    }
+}

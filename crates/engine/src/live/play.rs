@@ -1,0 +1,276 @@
+//! One stretch, event by event.
+
+use super::cast::Cast;
+use super::note::{LiveNote, Note};
+use super::sky::Sky;
+use super::state::{LiveEvent, LiveKey, LiveState, Status};
+use super::{FaultKind, LiveModel};
+use crate::groups::ContactEvent;
+use crate::model::Model;
+use crate::step::RunEvent;
+use std::collections::VecDeque;
+use swarmyard_base::{Moment, Uid};
+use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
+
+/// Events that one robot may have at one moment before it counts as endless.
+const MOST_AT_ONCE: u32 = 100_000;
+
+/// What came of a stretch.
+#[derive(Default)]
+pub(crate) struct Played {
+    /// How far it got.
+    pub(crate) until: Moment,
+    /// Contacts, in order.
+    pub(crate) contacts: Vec<ContactEvent>,
+    /// Contacts as each body feels them.
+    pub(crate) touches: Vec<Touch>,
+    /// What there is to tell.
+    pub(crate) events: Vec<RunEvent>,
+    /// Robots that are out of service from now on, by slot.
+    pub(crate) halted: Vec<usize>,
+}
+
+/// A stretch while it is played.
+pub(super) struct Play<'a> {
+    pub(super) model: &'a Model,
+    pub(super) live: &'a LiveModel,
+    pub(super) state: &'a mut LiveState,
+    pub(super) cast: &'a mut Cast,
+    pub(super) sky: &'a mut Sky,
+    pub(super) now: Moment,
+    /// Start of the stretch.
+    pub(super) from: Moment,
+    /// Whether notes are wanted.
+    pub(super) notes: bool,
+    /// What follows at once from what is happening: (robot, what).
+    pub(super) then: VecDeque<(u32, Happening)>,
+    pub(super) out: Played,
+}
+
+/// Plays events until `bound`, or one event only; answers what came of it. The state is where it got to.
+pub(crate) fn play(
+    model: &Model,
+    state: &mut LiveState,
+    cast: &mut Cast,
+    sky: &mut Sky,
+    bound: Moment,
+    (one_event, notes): (bool, bool),
+) -> Played {
+    let Some(live) = &model.live else { return Played::default() };
+    let (now, from) = (state.now, state.now);
+    let then = VecDeque::new();
+    let mut play = Play { model, live, state, cast, sky, now, from, notes, then, out: Played::default() };
+    let mut until = bound;
+    while let Some(moment) = play.next(bound) {
+        if one_event {
+            until = moment;
+            break;
+        }
+    }
+    play.out.until = until;
+    play.state.now = until;
+    play.state.mid = until < bound || one_event && play.pending_by(bound);
+    play.state.open = play.sky.open();
+    play.out
+}
+
+impl Play<'_> {
+    /// Plays the next event, not after `bound`; answers when it was.
+    fn next(&mut self, bound: Moment) -> Option<Moment> {
+        let first = self.state.queue.first_key_value().map(|(key, _)| key.at);
+        let limit = first.map_or(bound, |at| at.min(bound));
+        if let Some(meeting) = self.sky.next(limit) {
+            self.now = meeting.moment.max(self.now);
+            self.meet(&meeting);
+            self.follow_up();
+            return Some(self.now);
+        }
+        if first.is_none_or(|at| at > bound) {
+            return None;
+        }
+        let (key, event) = self.state.queue.pop_first()?;
+        self.now = key.at.max(self.now);
+        self.happen(key, event);
+        self.follow_up();
+        Some(self.now)
+    }
+
+    /// Whether something is still to come by `bound`: only asked when stopping after every event.
+    fn pending_by(&mut self, bound: Moment) -> bool {
+        self.state.queue.first_key_value().is_some_and(|(key, _)| key.at <= bound) || self.now < bound
+    }
+
+    fn happen(&mut self, key: LiveKey, event: LiveEvent) {
+        match event {
+            LiveEvent::Fault(k) => self.fault(k as usize),
+            LiveEvent::Start(robot) => self.tell(robot, Happening::Start),
+            LiveEvent::Arrive(slot) => self.arrive(slot as usize),
+            LiveEvent::Zone(slot) => self.cross_zone(slot as usize),
+            LiveEvent::Crossing { watch, slot, entering } => self.crossed(watch, slot, entering),
+            LiveEvent::Wake(token) => {
+                self.with_network(|network, air| network.wake(token, air));
+            }
+            LiveEvent::Deliver { to, from, protocol, serial, bytes } => {
+                let message = Message { serial, from, protocol, bytes };
+                self.deliver(to, message);
+            }
+            LiveEvent::Timer { robot, node, timer } => self.tell(robot, Happening::Timer { node, timer }),
+            LiveEvent::Look(watch) => self.look(key, watch),
+        }
+    }
+
+    fn deliver(&mut self, to: u32, message: Message) {
+        if self.state.robots[to as usize].status != Status::Well {
+            self.state.lost += 1;
+            self.note_lost(&message, to, Loss::Crashed);
+            return;
+        }
+        self.state.delivered += 1;
+        if self.notes {
+            let (protocol, label, content) = self.shown(message.from, message.protocol, &message.bytes);
+            let (serial, from) = (message.serial, message.from);
+            self.note(to, Note::Received { serial, from, protocol, label, content });
+        }
+        let Message { from, protocol, bytes, .. } = message;
+        self.tell(to, Happening::Message { protocol, from, bytes });
+    }
+
+    pub(super) fn note_lost(&mut self, message: &Message, to: u32, why: Loss) {
+        if self.notes {
+            self.note(to, Note::Lost { serial: message.serial, from: message.from, why });
+        }
+    }
+
+    /// Name of a protocol of a robot, and type and content of one of its messages.
+    pub(super) fn shown(&self, robot: u32, protocol: u32, bytes: &[u8]) -> (String, String, String) {
+        let slot = self.live.members[robot as usize] as usize;
+        let Some(life) = &self.model.type_at(slot).life else { return Default::default() };
+        let (label, content) = life.graph.show(protocol, bytes);
+        (life.graph.name_of(protocol).unwrap_or("?").to_owned(), label, content)
+    }
+
+    /// Lets a robot react, and then to what follows at once.
+    pub(super) fn tell(&mut self, robot: u32, happening: Happening) {
+        let inner = &mut self.state.robots[robot as usize];
+        if inner.status != Status::Well {
+            return;
+        }
+        inner.instant = if inner.instant.0 == self.now { (self.now, inner.instant.1 + 1) } else { (self.now, 1) };
+        if inner.instant.1 > MOST_AT_ONCE {
+            self.is_endless(robot, "");
+            return;
+        }
+        let Some(mut graph) = self.cast.graphs[robot as usize].take() else { return };
+        let result = graph.on(happening, &mut super::deed::Deed { play: self, robot });
+        self.cast.graphs[robot as usize] = Some(graph);
+        if let Err(endless) = result {
+            self.is_endless(robot, &endless.protocol);
+        }
+    }
+
+    /// What follows at once from what happened.
+    fn follow_up(&mut self) {
+        while let Some((robot, happening)) = self.then.pop_front() {
+            self.tell(robot, happening);
+        }
+    }
+
+    fn is_endless(&mut self, robot: u32, protocol: &str) {
+        let slot = self.live.members[robot as usize] as usize;
+        self.out_of_service(robot, Status::Endless, "endless");
+        self.out.halted.push(slot);
+        let protocol = protocol.to_owned();
+        self.out.events.push(RunEvent::Endless { robot: self.model.uids[slot], protocol });
+    }
+
+    /// A robot stops where it is and hears nothing any more.
+    fn out_of_service(&mut self, robot: u32, status: Status, word: &'static str) {
+        let slot = self.live.members[robot as usize] as usize;
+        self.stand(slot);
+        self.state.robots[robot as usize].status = status;
+        let watches: Vec<u64> =
+            self.state.watches.iter().filter(|w| w.robot == robot).map(|w| w.watch).collect();
+        for watch in watches {
+            self.unwatch(robot, watch);
+        }
+        self.note(robot, Note::Became(word));
+    }
+
+    fn fault(&mut self, k: usize) {
+        let Some(fault) = self.live.faults.get(k) else { return };
+        match &fault.what {
+            FaultKind::Crash(robots) => {
+                for &robot in robots {
+                    self.crash(robot);
+                }
+            }
+            FaultKind::Recover(robots) => {
+                for &robot in robots {
+                    self.recover(robot);
+                }
+            }
+            FaultKind::Network(fault) => {
+                let fault = fault.clone();
+                if let Some(network) = &mut self.cast.network {
+                    network.fault(&fault);
+                }
+            }
+        }
+    }
+
+    fn crash(&mut self, robot: u32) {
+        if self.state.robots[robot as usize].status != Status::Well {
+            return;
+        }
+        self.out_of_service(robot, Status::Crashed, "crashed");
+        if let Some(graph) = &mut self.cast.graphs[robot as usize] {
+            graph.crash();
+        }
+        // Its timers are part of its memory.
+        let own = |event: &LiveEvent| matches!(event, LiveEvent::Timer { robot: r, .. } if *r == robot);
+        self.state.queue.retain(|_, event| !own(event));
+    }
+
+    fn recover(&mut self, robot: u32) {
+        if self.state.robots[robot as usize].status != Status::Crashed {
+            return;
+        }
+        self.state.robots[robot as usize].status = Status::Well;
+        self.note(robot, Note::Became("recovered"));
+        self.tell(robot, Happening::Start);
+    }
+
+    /// A body stands from now on; the motion it was told to make has ended.
+    pub(super) fn stand(&mut self, slot: usize) {
+        self.end_journey(slot);
+        let pose = self.state.going[slot].pose_at(self.now);
+        self.set_going(slot, super::Going::rest(self.now, pose));
+    }
+
+    /// A body falls into a hole.
+    pub(super) fn swallow(&mut self, slot: usize) {
+        let ended = self.state.going[slot].journey.as_ref().map(|j| (j.node, j.task));
+        self.stand(slot);
+        self.sky.remove(slot);
+        let Some(robot) = self.live.number(slot) else { return };
+        if let Some((node, task)) = ended {
+            self.tell(robot, Happening::Ended { node, task, how: Ended::Swallowed });
+        }
+        self.out_of_service(robot, Status::Gone, "swallowed");
+        self.out.halted.push(slot);
+        self.out.events.push(RunEvent::Swallowed { robot: self.model.uids[slot] });
+    }
+
+    /// Tells whoever wants to know.
+    pub(super) fn note(&mut self, robot: u32, what: Note) {
+        if self.notes {
+            let note = LiveNote { at: self.now, robot, what };
+            self.out.events.push(RunEvent::Live(Box::new(note)));
+        }
+    }
+
+    /// The uid of a robot.
+    pub(super) fn uid(&self, robot: u32) -> Uid {
+        self.model.uids[self.live.members[robot as usize] as usize]
+    }
+}

@@ -1,0 +1,84 @@
+//! Predictions: which two bodies touch next. Made from the paths alone, so it can be made anew any time.
+
+use super::state::LiveState;
+use crate::model::{ContactRule, Model};
+use swarmyard_base::Moment;
+use swarmyard_motion::flights::{Flights, Flyer, Meeting, Path, Shape, Space, Told, With};
+
+/// The bodies in flight, and the state they belong to.
+#[derive(Default)]
+pub struct Sky {
+    flights: Option<Flights>,
+    /// The stop it belongs to.
+    of: Option<u64>,
+}
+
+impl Sky {
+    /// Belongs to another state from now on.
+    pub(crate) fn forget(&mut self) {
+        self.flights = None;
+        self.of = None;
+    }
+
+    /// Is ready for the state at a stop.
+    pub(crate) fn ready(&mut self, model: &Model, state: &LiveState, stops: u64) {
+        if self.of == Some(stops) && self.flights.is_some() {
+            return;
+        }
+        let ghost = model.run.contact == ContactRule::Ghost;
+        let gone = |slot: usize| {
+            let live = model.live.as_ref();
+            let number = live.and_then(|l| l.number(slot));
+            number.is_some_and(|n| state.robots[n as usize].status == super::Status::Gone)
+        };
+        let flyer = |slot: usize| {
+            let outline = model.outline(slot);
+            Flyer {
+                shape: if outline.is_disc() { Shape::Disc(outline.reach()) } else { Shape::Hull(outline.clone()) },
+                rank: model.live.as_ref().map_or(slot as u32, |l| l.ranks[slot]),
+                path: state.going[slot].path(),
+                ghost: ghost || gone(slot),
+            }
+        };
+        let flyers: Vec<Flyer> = (0..model.len()).map(flyer).collect();
+        let with = |body: bool, k: u32| if body { With::Body(k) } else { With::Edge(k) };
+        let open = state.open.iter().map(|&(a, body, k)| (a, with(body, k))).collect();
+        let told = Told { moment: state.now, open };
+        self.flights = Some(Flights::resume(Space::Plane, &flyers, model.fixed.clone(), &told));
+        self.of = Some(stops);
+    }
+
+    /// Belongs to the stop that was just committed.
+    pub(crate) fn committed(&mut self, stops: u64) {
+        self.of = Some(stops);
+    }
+
+    /// The next contact, not after `bound`.
+    pub(super) fn next(&mut self, bound: Moment) -> Option<Meeting> {
+        self.flights.as_mut()?.next(bound)
+    }
+
+    /// A body has a new path.
+    pub(super) fn set(&mut self, slot: usize, path: &Path) {
+        if let Some(flights) = &mut self.flights {
+            flights.set(slot as u32, path);
+        }
+    }
+
+    /// A body is gone.
+    pub(super) fn remove(&mut self, slot: usize) {
+        if let Some(flights) = &mut self.flights {
+            flights.remove(slot as u32);
+        }
+    }
+
+    /// Contacts that were told and not answered.
+    pub(super) fn open(&self) -> Vec<(u32, bool, u32)> {
+        let open = self.flights.as_ref().map(|f| f.told().open).unwrap_or_default();
+        let numbers = open.into_iter().map(|(a, with)| match with {
+            With::Body(b) => (a, true, b),
+            With::Edge(e) => (a, false, e),
+        });
+        numbers.collect()
+    }
+}

@@ -1,0 +1,342 @@
+//! Everything that changes about robots that live by events: plain data.
+
+use crate::model::Model;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use swarmyard_base::hash::{bytes_hash, item_hash, mix64};
+use swarmyard_base::{Moment, Pose2, Twist2, Uid};
+use swarmyard_motion::flights::Path;
+use swarmyard_part_api::{Every, Phase, Segment, WatchFor};
+
+/// How one body moves from a moment on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Going {
+    /// Since when.
+    pub start: Moment,
+    /// Pose at the start.
+    pub pose: Pose2,
+    /// Velocity: in the body's frame, or in the world's.
+    pub twist: Twist2,
+    /// Whether the linear velocity is constant in the world's frame.
+    pub in_world: bool,
+    /// The motion a robot was told to make; none when it stands or only glides.
+    pub journey: Option<Box<Journey>>,
+}
+
+impl Going {
+    /// At rest.
+    #[must_use]
+    pub fn rest(start: Moment, pose: Pose2) -> Going {
+        Going { start, pose, twist: Twist2::REST, in_world: false, journey: None }
+    }
+
+    /// As a segment that starts at 0.
+    #[must_use]
+    pub fn segment(&self) -> Segment {
+        let rot = self.pose.rot();
+        if self.in_world {
+            Segment::glide(0.0, self.pose, rot, self.twist.linear(), self.twist.spin)
+        } else {
+            Segment::arc(0.0, self.pose, rot, self.twist)
+        }
+    }
+
+    /// As a path.
+    #[must_use]
+    pub fn path(&self) -> Path {
+        if self.twist.is_rest() {
+            return Path::rest(self.start, self.pose);
+        }
+        Path::along(self.start, &self.segment())
+    }
+
+    /// Where it is at a moment; the heading is wrapped.
+    #[must_use]
+    pub fn pose_at(&self, moment: Moment) -> Pose2 {
+        if self.twist.is_rest() {
+            return self.pose;
+        }
+        let pose = self.segment().pose_at(moment.since(self.start));
+        Pose2 { heading: swarmyard_base::math::wrap_angle(pose.heading), ..pose }
+    }
+}
+
+/// A motion under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Journey {
+    /// Number of the task.
+    pub task: u64,
+    /// The protocol that wanted it.
+    pub node: u16,
+    /// What it was called: `MoveTo`, `Turn`, …
+    pub name: String,
+    /// All its phases.
+    pub phases: Vec<Phase>,
+    /// The one under way.
+    pub at: u32,
+    /// When that ends, as far as is known.
+    pub until: Moment,
+    /// When its centre crosses the edge of a zone next.
+    pub zone: Option<Moment>,
+    /// How fast the ground lets it go.
+    pub factor: f64,
+}
+
+/// How a robot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// It works.
+    Well,
+    /// It has crashed and may recover.
+    Crashed,
+    /// It never came to rest at one moment and was stopped.
+    Endless,
+    /// It has fallen into a hole.
+    Gone,
+}
+
+/// What the engine keeps for each robot besides its motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inner {
+    /// How it is.
+    pub status: Status,
+    /// The light it shows.
+    pub light: u8,
+    /// Random numbers, timers, tasks and watches given out so far.
+    pub ordinal: u64,
+    /// The moment of its last event, and how many it has had at that moment.
+    pub instant: (Moment, u32),
+}
+
+/// A push sensor that is switched on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watching {
+    /// Its number.
+    pub watch: u64,
+    /// Number of the robot.
+    pub robot: u32,
+    /// The protocol that wanted it.
+    pub node: u16,
+    /// Place of the sensor in the equipment.
+    pub sensor: u16,
+    /// What for.
+    pub what: WatchFor,
+    /// How often.
+    pub every: Every,
+    /// For exact ones: when each body crosses the range next, by slot.
+    pub crossings: BTreeMap<u32, (Moment, bool)>,
+}
+
+/// Place of an event in the total order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LiveKey {
+    /// When.
+    pub at: Moment,
+    /// What kind of event; see [`LiveEvent::kind`].
+    pub kind: u8,
+    /// Whom it is about.
+    pub who: Uid,
+    /// The entity's own sequence number.
+    pub sequence: u64,
+}
+
+/// What is going to happen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum LiveEvent {
+    /// The fault with this place in the list.
+    Fault(u32),
+    /// A body's phase of motion ends. Conditional.
+    Arrive(u32),
+    /// A body's centre crosses the edge of a zone. Conditional.
+    Zone(u32),
+    /// A body (by slot) comes into or leaves the range of an exact watch. Conditional.
+    Crossing {
+        /// The watch.
+        watch: u64,
+        /// The body.
+        slot: u32,
+        /// Whether it comes in.
+        entering: bool,
+    },
+    /// The network wants to be woken.
+    Wake(u64),
+    /// A message arrives.
+    Deliver {
+        /// Number of the robot.
+        to: u32,
+        /// Who sent it.
+        from: u32,
+        /// Id of the protocol.
+        protocol: u32,
+        /// Its number.
+        serial: u64,
+        /// What.
+        bytes: Arc<[u8]>,
+    },
+    /// A timer runs out.
+    Timer {
+        /// Number of the robot.
+        robot: u32,
+        /// The protocol.
+        node: u16,
+        /// The timer.
+        timer: u64,
+    },
+    /// A push sensor looks.
+    Look(u64),
+    /// A robot starts.
+    Start(u32),
+}
+
+impl LiveEvent {
+    /// The kind in the order of events at one moment; never renumber.
+    #[must_use]
+    pub fn kind(&self) -> u8 {
+        match self {
+            LiveEvent::Fault(_) => 0,
+            LiveEvent::Start(_) => 1,
+            LiveEvent::Arrive(_) => 2,
+            LiveEvent::Zone(_) => 3,
+            LiveEvent::Crossing { .. } => 4,
+            LiveEvent::Wake(_) => 5,
+            LiveEvent::Deliver { .. } => 6,
+            LiveEvent::Timer { .. } => 7,
+            LiveEvent::Look(_) => 8,
+        }
+    }
+}
+
+/// Everything that changes about robots that live by events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LiveState {
+    /// Now, to a fraction of a nanosecond.
+    pub now: Moment,
+    /// Whether the last stop was inside of a quantum.
+    pub mid: bool,
+    /// How each body moves, by slot; also those that do not live by events.
+    pub going: Vec<Going>,
+    /// What else there is to know of each robot, by number.
+    pub robots: Vec<Inner>,
+    /// Events to come.
+    pub queue: BTreeMap<LiveKey, LiveEvent>,
+    /// Push sensors that are switched on, by their numbers' order per robot.
+    pub watches: Vec<Watching>,
+    /// Messages sent so far.
+    pub sent: u64,
+    /// Messages delivered so far.
+    pub delivered: u64,
+    /// Messages lost so far.
+    pub lost: u64,
+    /// Contacts of bodies that pass over or under each other, which have been told: (body, whether the other is
+    /// a body, its slot or the number of the edge).
+    pub open: Vec<(u32, bool, u32)>,
+    /// What each body that does not live by events did in this quantum before its present path, by slot.
+    pub moved: Vec<Twist2>,
+}
+
+impl LiveState {
+    /// The state at the start: everybody stands, and is about to start.
+    #[must_use]
+    pub fn new(model: &Model, poses: &[Pose2]) -> Option<LiveState> {
+        let live = model.live.as_ref()?;
+        let robots = live.members.iter().map(|_| Inner {
+            status: Status::Well,
+            light: 0,
+            ordinal: 0,
+            instant: (Moment::ZERO, 0),
+        });
+        let mut state = LiveState {
+            now: Moment::ZERO,
+            mid: false,
+            going: poses.iter().map(|pose| Going::rest(Moment::ZERO, *pose)).collect(),
+            robots: robots.collect(),
+            queue: BTreeMap::new(),
+            watches: Vec::new(),
+            sent: 0,
+            delivered: 0,
+            lost: 0,
+            open: Vec::new(),
+            moved: if live.all { Vec::new() } else { vec![Twist2::REST; poses.len()] },
+        };
+        for (k, fault) in live.faults.iter().enumerate() {
+            state.push(Moment::at(fault.at), Uid(0), k as u64, LiveEvent::Fault(k as u32));
+        }
+        for (n, slot) in live.members.iter().enumerate() {
+            state.push(Moment::ZERO, model.uids[*slot as usize], 0, LiveEvent::Start(n as u32));
+        }
+        Some(state)
+    }
+
+    /// Whether this state has the shape that a model needs.
+    pub(crate) fn fits(&self, model: &Model) -> bool {
+        model.live.as_ref().is_some_and(|live| {
+            self.going.len() == model.len()
+                && self.robots.len() == live.members.len()
+                && (live.all || self.moved.len() == model.len())
+        })
+    }
+
+    pub(crate) fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
+        self.queue.insert(LiveKey { at, kind: event.kind(), who, sequence }, event);
+    }
+
+    /// Bytes of memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let journeys: usize = self.going.iter().filter_map(|g| g.journey.as_ref()).map(|j| {
+            size_of::<Journey>() + j.phases.len() * size_of::<Phase>()
+        }).sum();
+        let bytes = |event: &LiveEvent| match event {
+            LiveEvent::Deliver { bytes, .. } => bytes.len(),
+            _ => 0,
+        };
+        let queue: usize =
+            self.queue.values().map(|e| size_of::<(LiveKey, LiveEvent)>() + bytes(e)).sum();
+        size_of::<LiveState>()
+            + size_of_val(&self.going[..])
+            + size_of_val(&self.robots[..])
+            + size_of_val(&self.moved[..])
+            + size_of_val(&self.watches[..])
+            + journeys
+            + queue
+    }
+
+    /// Commutative hash of all of it.
+    pub(crate) fn hash(&self, model: &Model) -> u64 {
+        const LIVE: u64 = 11;
+        let moment = |m: Moment| mix64(m.time.0 as u64 ^ u64::from(m.offset).rotate_left(32));
+        let mut sum = mix64(moment(self.now) ^ u64::from(self.mid));
+        for word in [self.sent, self.delivered, self.lost] {
+            sum = mix64(sum ^ word);
+        }
+        for (slot, going) in self.going.iter().enumerate() {
+            let (p, t) = (going.pose, going.twist);
+            let numbers = [p.at.x, p.at.y, p.heading, t.forward, t.left, t.spin];
+            let mut h = item_hash(model.uids[slot], LIVE, &numbers) ^ moment(going.start);
+            if let Some(journey) = &going.journey {
+                for word in [journey.task, u64::from(journey.at), moment(journey.until), journey.factor.to_bits()] {
+                    h = mix64(h ^ word);
+                }
+            }
+            sum = sum.wrapping_add(mix64(h));
+        }
+        for (n, robot) in self.robots.iter().enumerate() {
+            let word = robot.ordinal ^ (u64::from(robot.light) << 48) ^ ((robot.status as u64) << 56);
+            sum = sum.wrapping_add(mix64(mix64(n as u64 ^ 0x51) ^ word));
+        }
+        for w in &self.watches {
+            sum = sum.wrapping_add(mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch));
+        }
+        for (key, event) in &self.queue {
+            let mut h = moment(key.at) ^ u64::from(key.kind);
+            for word in [key.who.0, key.sequence] {
+                h = mix64(h ^ word);
+            }
+            if let LiveEvent::Deliver { bytes, from, .. } = event {
+                h = mix64(h ^ bytes_hash(bytes) ^ u64::from(*from));
+            }
+            sum = sum.wrapping_add(h);
+        }
+        sum
+    }
+}
