@@ -7,6 +7,7 @@
 //! a fixed order (lower uid first), and of the end of the stretch — never of "now", of other bodies or of how far somebody has
 //! advanced. Any grouping of bodies therefore gives the same bits.
 
+pub mod calendar;
 mod contact;
 mod hull;
 mod impact;
