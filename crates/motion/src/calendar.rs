@@ -339,8 +339,8 @@ impl<T: Ord + Copy> Heap<T> {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use swarmyard_base::{Time, Uid, math};
     use swarmyard_base::chance::{Draw, Purpose};
+    use swarmyard_base::{Time, Uid, math};
 
     struct Both {
         calendar: Calendar<u32>,
@@ -422,8 +422,7 @@ mod tests {
         for what in [5, 1, 4, 2, 3] {
             calendar.push(Moment::at(Time(7)), what);
         }
-        let order: Vec<i32> =
-            std::iter::from_fn(|| calendar.pop(Moment::at(Time(7)))).map(|e| e.1).collect();
+        let order: Vec<i32> = std::iter::from_fn(|| calendar.pop(Moment::at(Time(7)))).map(|e| e.1).collect();
         assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 

@@ -9,9 +9,12 @@
 
 pub mod calendar;
 mod contact;
+pub mod flights;
 mod hull;
 mod impact;
 
-pub use contact::{Contact, Mover, SKIN_M, Workspace, first_contact, gap_at};
+pub use contact::{
+    Contact, Mover, SKIN_M, Skin, Workspace, contact_at, first_contact, first_contact_between, gap_at,
+};
 pub use hull::{Separation, SideOf, separation};
 pub use impact::{Impact, Impulse, Material, Side};
