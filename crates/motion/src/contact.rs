@@ -14,8 +14,36 @@ use swarmyard_part_api::{Outline, Segment};
 /// outside.
 pub const SKIN_M: f64 = 1e-5;
 
-/// How near to the skin counts as there.
-const ARRIVED_M: f64 = SKIN_M / 16.0;
+/// How near is a contact, and what closing is only rounding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Skin {
+    /// Bodies this near are in contact.
+    pub width_m: f64,
+    /// Bodies within the skin that close at less than this share of their speeds move along one another.
+    pub along: f64,
+}
+
+impl Skin {
+    /// The skin of bodies that move in quanta.
+    pub const STANDARD: Skin = Skin { width_m: SKIN_M, along: 0.0 };
+
+    /// How near to the skin counts as there.
+    fn arrived_m(self) -> f64 {
+        self.width_m / 16.0
+    }
+
+    /// Closing speed that is no contact for bodies within the skin. The nearer they are, the less it is,
+    /// so that rounding pushes nobody apart and nobody creeps into another.
+    fn free_closing(self, gap: f64, speeds: f64) -> f64 {
+        CLOSING_MPS * (gap / self.width_m).clamp(0.0, 1.0) + self.along * speeds
+    }
+
+    /// How much of a gap within the skin may go before it is a contact after all: never all of it. The
+    /// more may go, the fewer contacts two bodies have that turn while they stay in touch.
+    fn creep(self, gap: f64) -> f64 {
+        (gap / 8.0).clamp(1e-13, self.width_m / 8.0)
+    }
+}
 
 /// Slower closing than this, inside the skin, is no contact: it is rounding.
 const CLOSING_MPS: f64 = 1e-6;
@@ -127,7 +155,29 @@ impl Bends {
 /// Gap between the outlines at `t_s`.
 #[must_use]
 pub fn gap_at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, work: &mut Workspace) -> f64 {
-    Pair::at(a, b, t_s, work).gap
+    Pair::at(a, b, t_s, Skin::STANDARD, work).gap
+}
+
+/// How and how fast the bodies meet if they are in contact at `t_s`: the contact, and their closing speed.
+#[must_use]
+pub fn contact_at(
+    a: &Mover<'_>,
+    b: &Mover<'_>,
+    t_s: f64,
+    skin: Skin,
+    work: &mut Workspace,
+) -> (Contact, f64) {
+    let pair = Pair::at(a, b, t_s, skin, work);
+    let contact = pair.contact(t_s);
+    (contact, -pair.rate(contact.point))
+}
+
+/// Greatest speeds of any points of the two, together; zero where the skin does not ask for them.
+fn speeds(a: &Mover<'_>, b: &Mover<'_>, skin: Skin) -> f64 {
+    if skin.along == 0.0 {
+        return 0.0;
+    }
+    a.segment.top_speed() + swing_speed(a) + b.segment.top_speed() + swing_speed(b)
 }
 
 /// The first contact of `a` and `b` up to `until_s`, from the later of their segments' starts.
@@ -137,34 +187,53 @@ pub fn gap_at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, work: &mut Workspace) -> f
 #[must_use]
 pub fn first_contact(a: &Mover<'_>, b: &Mover<'_>, until_s: f64, work: &mut Workspace) -> Option<Contact> {
     let start = a.segment.start_s.max(b.segment.start_s);
+    first_contact_between(a, b, (start, until_s), Skin::STANDARD, work)
+}
+
+/// The same for the part of the stretch from `start` (not before their segments') to `until_s`, with a skin of one's own.
+#[must_use]
+pub fn first_contact_between(
+    a: &Mover<'_>,
+    b: &Mover<'_>,
+    (start, until_s): (f64, f64),
+    skin: Skin,
+    work: &mut Workspace,
+) -> Option<Contact> {
     if start >= until_s || (a.segment.is_rest() && b.segment.is_rest()) {
         return None;
     }
     let apart = a.segment.position_at(start) - b.segment.position_at(start);
     let travel = (a.segment.top_speed() + b.segment.top_speed()) * (until_s - start);
-    let near = a.outline.reach() + b.outline.reach() + travel + SKIN_M;
+    let near = a.outline.reach() + b.outline.reach() + travel + skin.width_m;
     if apart.norm2() > near * near {
         return None;
     }
     if a.outline.is_disc() && b.outline.is_disc() && a.segment.is_straight() && b.segment.is_straight() {
-        return straight_discs(a, b, start, until_s, apart);
+        return straight_discs(a, b, (start, until_s), apart, skin);
     }
-    certified(a, b, start, until_s, work)
+    certified(a, b, (start, until_s), skin, work)
 }
 
 /// |d + v t| = R, by the root that does not cancel.
-fn straight_discs(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, apart: Vec2) -> Option<Contact> {
+fn straight_discs(
+    a: &Mover<'_>,
+    b: &Mover<'_>,
+    (start, until_s): (f64, f64),
+    apart: Vec2,
+    skin: Skin,
+) -> Option<Contact> {
     let radii = a.outline.round() + b.outline.round();
     let drift = a.segment.velocity_with(a.segment.rot) - b.segment.velocity_with(b.segment.rot);
     let closing = apart.dot(drift);
     let distance = apart.norm();
     let gap = distance - radii;
-    let wait = if gap <= SKIN_M + ARRIVED_M && closing < -free_closing(gap) * distance {
+    let within = gap <= skin.width_m + skin.arrived_m();
+    let wait = if within && closing < -skin.free_closing(gap, speeds(a, b, skin)) * distance {
         // Already there, and coming nearer.
         0.0
     } else {
         // On the way to the skin; or there already and free to go, but not to creep on.
-        let reach = radii + if gap <= SKIN_M + ARRIVED_M { gap - 2.0 * creep(gap) } else { SKIN_M };
+        let reach = radii + if within { gap - 2.0 * skin.creep(gap) } else { skin.width_m };
         let c = apart.norm2() - reach * reach;
         let under_root = closing * closing - drift.norm2() * c;
         if closing >= 0.0 || under_root < 0.0 {
@@ -185,40 +254,28 @@ fn straight_discs(a: &Mover<'_>, b: &Mover<'_>, start: f64, until_s: f64, apart:
     Some(Contact { time_s, point, normal, gap })
 }
 
-/// Closing speed that is no contact for bodies within the skin. The nearer they are, the less it is,
-/// so that rounding pushes nobody apart and nobody creeps into another.
-fn free_closing(gap: f64) -> f64 {
-    CLOSING_MPS * (gap / SKIN_M).clamp(0.0, 1.0)
-}
-
-/// How much of a gap within the skin may go before it is a contact after all: never all of it. The
-/// more may go, the fewer contacts two bodies have that turn while they stay in touch.
-fn creep(gap: f64) -> f64 {
-    (gap / 8.0).clamp(1e-13, SKIN_M / 8.0)
-}
-
 fn certified(
     a: &Mover<'_>,
     b: &Mover<'_>,
-    start: f64,
-    until_s: f64,
+    (start, until_s): (f64, f64),
+    skin: Skin,
     work: &mut Workspace,
 ) -> Option<Contact> {
     let bends = Bends::new(a, b, start, until_s);
     let mut t = start;
-    let (mut target, mut arrived) = (SKIN_M, ARRIVED_M);
+    let (mut target, mut arrived) = (skin.width_m, skin.arrived_m());
     for step in 0..MAX_STEPS {
-        let pair = Pair::at(a, b, t, work);
+        let pair = Pair::at(a, b, t, skin, work);
         if pair.gap <= target + arrived {
             let first = step == 0;
-            if first && pair.gap < -SKIN_M && (is_polygon(a) || is_polygon(b)) {
-                return first_contact_of_overlapping(a, b, until_s, work);
+            if first && pair.gap < -skin.width_m && (is_polygon(a) || is_polygon(b)) {
+                return first_contact_of_overlapping(a, b, (start, until_s), skin, work);
             }
             if !first || pair.closes() {
                 return Some(pair.contact(t));
             }
             // Within the skin but not closing: free to go, as long as it does not creep nearer.
-            arrived = creep(pair.gap);
+            arrived = skin.creep(pair.gap);
             target = pair.gap - 2.0 * arrived;
         }
         t += pair.safe_step(target, &bends);
@@ -226,7 +283,7 @@ fn certified(
             return None;
         }
     }
-    Some(Pair::at(a, b, t, work).contact(t))
+    Some(Pair::at(a, b, t, skin, work).contact(t))
 }
 
 fn is_polygon(mover: &Mover<'_>) -> bool {
@@ -242,15 +299,15 @@ fn is_polygon(mover: &Mover<'_>) -> bool {
 fn first_contact_of_overlapping(
     a: &Mover<'_>,
     b: &Mover<'_>,
-    until_s: f64,
+    (start, until_s): (f64, f64),
+    skin: Skin,
     work: &mut Workspace,
 ) -> Option<Contact> {
-    let start = a.segment.start_s.max(b.segment.start_s);
     let (pa, pb) = (a.segment.position_at(start), b.segment.position_at(start));
-    let room = |distance: f64| (distance - SKIN_M).max(0.0);
+    let room = |distance: f64| (distance - skin.width_m).max(0.0);
     let (disc_a, disc_b);
     if is_line(b) {
-        let line = Pair::at(&Mover { outline: &Outline::disc(0.0), ..*a }, b, start, work);
+        let line = Pair::at(&Mover { outline: &Outline::disc(0.0), ..*a }, b, start, skin, work);
         disc_a = Outline::disc(room(line.gap));
         disc_b = b.outline.clone();
     } else {
@@ -259,7 +316,8 @@ fn first_contact_of_overlapping(
         disc_a = Outline::disc(room * share);
         disc_b = Outline::disc(room * (1.0 - share));
     }
-    first_contact(&Mover { outline: &disc_a, ..*a }, &Mover { outline: &disc_b, ..*b }, until_s, work)
+    let (a, b) = (Mover { outline: &disc_a, ..*a }, Mover { outline: &disc_b, ..*b });
+    first_contact_between(&a, &b, (start, until_s), skin, work)
 }
 
 fn is_line(mover: &Mover<'_>) -> bool {
@@ -274,16 +332,18 @@ struct Pair<'w> {
     sep: Separation,
     gap: f64,
     radii: (f64, f64),
+    skin: Skin,
+    speeds: f64,
 }
 
 impl<'w> Pair<'w> {
-    fn at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, work: &'w mut Workspace) -> Pair<'w> {
+    fn at(a: &Mover<'_>, b: &Mover<'_>, t_s: f64, skin: Skin, work: &'w mut Workspace) -> Pair<'w> {
         let pa = Posed::of(a, t_s, &mut work.a);
         let pb = Posed::of(b, t_s, &mut work.b);
         let sep = separation(&work.a, &work.b);
         let radii = (a.outline.round(), b.outline.round());
         let gap = sep.distance - (radii.0 + radii.1);
-        Pair { work, pa, pb, sep, gap, radii }
+        Pair { work, pa, pb, sep, gap, radii, skin, speeds: speeds(a, b, skin) }
     }
 
     /// How long the gap stays above `target` for certain.
@@ -354,14 +414,14 @@ impl<'w> Pair<'w> {
     /// Whether the bodies come nearer where they touch.
     fn closes(&self) -> bool {
         let (low, high) = self.touching();
-        self.rate(low).min(self.rate(high)) < -free_closing(self.gap)
+        self.rate(low).min(self.rate(high)) < -self.skin.free_closing(self.gap, self.speeds)
     }
 
     /// The contact: the point of touch, or the middle of two sides that lie flat on one another,
     /// or that end of them which closes alone.
     fn contact(&self, time_s: f64) -> Contact {
         let (low, high) = self.touching();
-        let free = free_closing(self.gap);
+        let free = self.skin.free_closing(self.gap, self.speeds);
         let point = match (self.rate(low) < -free, self.rate(high) < -free) {
             (true, false) => low,
             (false, true) => high,
@@ -418,8 +478,8 @@ mod tests {
             let (s, t) = (glide(0.0, offset, 3.0, 0.1, 0.0), glide(4.0, 0.0, -1.0, 0.0, 0.0));
             let (a, b) = (Mover { outline: &disc, segment: &s }, Mover { outline: &disc, segment: &t });
             let apart = s.pose.at - t.pose.at;
-            let exact = straight_discs(&a, &b, 0.0, 5.0, apart).map(|c| c.time_s);
-            let stepped = certified(&a, &b, 0.0, 5.0, &mut work).map(|c| c.time_s);
+            let exact = straight_discs(&a, &b, (0.0, 5.0), apart, Skin::STANDARD).map(|c| c.time_s);
+            let stepped = certified(&a, &b, (0.0, 5.0), Skin::STANDARD, &mut work).map(|c| c.time_s);
             match (exact, stepped) {
                 // Arriving within the tolerance is a little early, never late.
                 (Some(e), Some(s)) => assert!(s <= e + 1e-12 && e - s < 1e-3, "{offset}: {e} {s}"),
@@ -475,7 +535,7 @@ mod tests {
         let c = first_contact(&a, &b, 3.0, &mut Workspace::default()).unwrap();
         // y = 1 − cos t = 0.4 − skin
         let exact = swarmyard_base::math::acos(0.6 + SKIN_M);
-        assert!((c.time_s - exact).abs() < 1e-5 && c.gap >= SKIN_M - 1e-12 && c.gap <= SKIN_M + ARRIVED_M);
+        assert!((c.time_s - exact).abs() < 1e-5 && c.gap >= SKIN_M - 1e-12 && c.gap <= SKIN_M * 17.0 / 16.0);
     }
 
     #[test]

@@ -7,10 +7,14 @@
 //! a fixed order (lower uid first), and of the end of the stretch — never of "now", of other bodies or of how far somebody has
 //! advanced. Any grouping of bodies therefore gives the same bits.
 
+pub mod calendar;
 mod contact;
+pub mod flights;
 mod hull;
 mod impact;
 
-pub use contact::{Contact, Mover, SKIN_M, Workspace, first_contact, gap_at};
+pub use contact::{
+    Contact, Mover, SKIN_M, Skin, Workspace, contact_at, first_contact, first_contact_between, gap_at,
+};
 pub use hull::{Separation, SideOf, separation};
 pub use impact::{Impact, Impulse, Material, Side};

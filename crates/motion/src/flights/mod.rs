@@ -1,0 +1,446 @@
+//! Bodies in flight: where each is at any moment, and which two meet next.
+//!
+//! In: bodies with a shape, a rank and a [`Path`] each, edges that never move, and new paths as the caller
+//! decides them. Out: meetings in the order of their moments ([`Flights::next`]), and who is near a point at
+//! a moment ([`Flights::within`]).
+//!
+//! What never happens:
+//! - A meeting's moment depends on anything but the two paths and shapes: not on "now", on cells, on other
+//!   bodies, or on the order of calls. A second `Flights` made from the paths in the middle of a run
+//!   ([`Flights::resume`]) therefore gives the same bits.
+//! - Two meetings come in an order that depends on slots: they come by moment, then by the lower rank, then
+//!   by the higher; edges come after bodies, by their owner's uid and their own.
+//! - Bodies are moved, stopped or pushed here. Who meets is the caller's to answer, by [`Flights::set`].
+//!
+//! Discs on straight lines have closed forms, without any skin ([`closed`]); everything else is stepped with
+//! certainty ([`bend`]). Each body has one entry in the calendar: its next meeting, or the next border of its cell.
+//! A pair is covered when either of the two has an entry that is not after their meeting; that holds after every
+//! step, so nothing is missed. Entries that a new path has overtaken are known by counters.
+
+mod bend;
+mod cells;
+mod closed;
+mod path;
+mod predict;
+mod query;
+mod range;
+mod report;
+
+pub use path::Path;
+pub use predict::{disc_meeting, edge_meeting};
+pub use range::crossing;
+
+use crate::calendar::Calendar;
+use crate::contact::Workspace;
+use cells::Cells;
+use predict::{Entry, Plan};
+use report::Reported;
+use swarmyard_base::{Moment, Vec2};
+use swarmyard_part_api::{FixedIndex, Outline, Segment};
+
+/// Number of a body, in the order they were given.
+pub type Body = u32;
+
+/// Where bodies fly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Space {
+    /// The plane, without bounds.
+    Plane,
+    /// A rectangle whose opposite sides are the same place. Paths may leave it: every place has copies.
+    /// It must be wider than 1.25 times the two widest bodies in touch.
+    Torus {
+        /// Lower left corner.
+        min: Vec2,
+        /// Upper right corner.
+        max: Vec2,
+    },
+}
+
+/// What a body looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A disc of that radius.
+    Disc(f64),
+    /// Any outline.
+    Hull(Outline),
+}
+
+impl Shape {
+    fn reach(&self) -> f64 {
+        match self {
+            Shape::Disc(radius) => *radius,
+            Shape::Hull(outline) => outline.reach(),
+        }
+    }
+}
+
+/// One body as it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flyer {
+    /// Its shape.
+    pub shape: Shape,
+    /// Its place among all: no two have the same. Below 2³¹.
+    pub rank: u32,
+    /// How it moves.
+    pub path: Path,
+    /// Whether it meets nobody.
+    pub ghost: bool,
+}
+
+/// With whom a body meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    /// Another body.
+    Body(Body),
+    /// An edge, by its number in the index.
+    Edge(u32),
+}
+
+/// Two that touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Meeting {
+    /// When.
+    pub moment: Moment,
+    /// The body of the lower rank.
+    pub body: Body,
+    /// The other.
+    pub with: With,
+    /// Unit vector from the other to the body.
+    pub normal: Vec2,
+    /// Where they touch, near the body's own (perhaps unwrapped) position.
+    pub point: Vec2,
+    /// Speed at which they come nearer.
+    pub closing: f64,
+}
+
+/// How far the meetings have been told: with the paths, all there is to go on from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// The moment of the last meeting told. Earlier ones are over.
+    pub moment: Moment,
+    /// Meetings that were told and not answered, which would otherwise be told again.
+    pub open: Vec<(Body, With)>,
+}
+
+/// Whether a body is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Meets,
+    Ghost,
+    Away,
+}
+
+/// What the closed form needs of a body, in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Flying {
+    start_ns: i64,
+    start_offset: u32,
+    /// Changes with every path. Odd when the closed form does not apply.
+    count: u32,
+    at: Vec2,
+    velocity: Vec2,
+    radius: f64,
+    cell: [i32; 2],
+}
+
+impl Flying {
+    #[inline(always)]
+    fn start(&self) -> Moment {
+        Moment { time: swarmyard_base::Time(self.start_ns), offset: self.start_offset }
+    }
+
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.count & 1 == 0
+    }
+}
+
+/// What only bodies need that turn, go round bends or have corners; empty until there is one.
+#[derive(Debug, Default)]
+struct Bends {
+    segments: Vec<Segment>,
+    outlines: Vec<Outline>,
+    edges: Vec<Outline>,
+}
+
+/// Bodies in flight.
+#[derive(Debug)]
+pub struct Flights {
+    space: Space,
+    bodies: Vec<Flying>,
+    plans: Vec<Plan>,
+    ranks: Vec<u32>,
+    parts: Vec<Part>,
+    hulls: Vec<Option<Outline>>,
+    bends: Bends,
+    cells: Cells,
+    fixed: FixedIndex,
+    /// Place of each edge in the order of owners and uids.
+    edge_ranks: Vec<u32>,
+    calendar: Calendar<Entry>,
+    /// Bodies with a new path, to be looked at before anything else happens.
+    fresh: Vec<u32>,
+    reported: Vec<Reported>,
+    /// Moment of the last meeting told.
+    now: Moment,
+    /// Moment of the last thing that happened, borders included.
+    clock: Moment,
+    /// The body whose meeting was told last.
+    asked: Option<(u32, u32)>,
+    /// No body ever was faster.
+    top_speed2: f64,
+    meeting: usize,
+    work: Workspace,
+}
+
+impl Flights {
+    /// Bodies, from their paths, before any of them has met.
+    ///
+    /// # Panics
+    /// When there are 2³¹ bodies or edges, or more.
+    #[must_use]
+    pub fn new(space: Space, bodies: &[Flyer], fixed: FixedIndex) -> Flights {
+        Flights::resume(space, bodies, fixed, &Told { moment: first_moment(bodies), open: Vec::new() })
+    }
+
+    /// Bodies, from their paths, in the middle of a run: meetings that were told are not told again.
+    ///
+    /// # Panics
+    /// When there are 2³¹ bodies or edges, or more.
+    #[must_use]
+    pub fn resume(space: Space, bodies: &[Flyer], fixed: FixedIndex, told: &Told) -> Flights {
+        assert!(bodies.len() < 1 << 31 && fixed.edges().len() < 1 << 31, "too many bodies or edges");
+        let takes_part = || bodies.iter().filter(|b| !b.ghost);
+        let reach = takes_part().map(|b| b.shape.reach()).fold(0.0, f64::max);
+        let count = takes_part().count();
+        let area = match space {
+            Space::Plane => area(takes_part().map(|b| b.path.position_at(told.moment))),
+            Space::Torus { min, max } => (max.x - min.x) * (max.y - min.y),
+        };
+        let nowhere = Flying {
+            start_ns: 0,
+            start_offset: 0,
+            count: 0,
+            at: Vec2::ZERO,
+            velocity: Vec2::ZERO,
+            radius: 0.0,
+            cell: [0; 2],
+        };
+        let any_hull = bodies.iter().any(|b| matches!(b.shape, Shape::Hull(_)));
+        let hull = |b: &Flyer| match &b.shape {
+            Shape::Hull(outline) if !outline.is_disc() => Some(outline.clone()),
+            _ => None,
+        };
+        let mut flights = Flights {
+            space,
+            bodies: bodies.iter().map(|b| Flying { radius: b.shape.reach(), ..nowhere }).collect(),
+            plans: vec![Plan::NONE; bodies.len()],
+            ranks: bodies.iter().map(|b| b.rank).collect(),
+            parts: bodies.iter().map(|b| if b.ghost { Part::Ghost } else { Part::Away }).collect(),
+            hulls: if any_hull { bodies.iter().map(hull).collect() } else { Vec::new() },
+            bends: Bends::default(),
+            cells: Cells::new(space, count, 2.0 * reach, area),
+            edge_ranks: edge_ranks(&fixed),
+            fixed,
+            calendar: Calendar::new(),
+            fresh: Vec::new(),
+            reported: Vec::new(),
+            now: told.moment,
+            clock: told.moment,
+            asked: None,
+            top_speed2: 0.0,
+            meeting: count,
+            work: Workspace::default(),
+        };
+        for (k, body) in bodies.iter().enumerate() {
+            if body.ghost {
+                flights.store(k, &body.path);
+            } else {
+                flights.put_back(k as u32, &body.path);
+            }
+        }
+        flights.remember(&told.open);
+        flights
+    }
+
+    /// How many bodies there are, ghosts and those away included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Whether there is no body at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bodies.is_empty()
+    }
+
+    /// The edges that never move.
+    #[must_use]
+    pub fn fixed(&self) -> &FixedIndex {
+        &self.fixed
+    }
+
+    /// From now on the body moves on this path, which starts now: not before the last meeting told or the last
+    /// bound asked for. Earlier predictions of its meetings no longer hold.
+    #[inline]
+    pub fn set(&mut self, body: Body, path: &Path) {
+        let k = body as usize;
+        self.store(k, path);
+        if self.parts[k] == Part::Meets {
+            let cell = self.cell_now(k);
+            if cell != self.bodies[k].cell {
+                self.cells.remove(body, self.bodies[k].cell);
+                self.cells.insert(body, cell);
+                self.bodies[k].cell = cell;
+            }
+            self.refresh(k);
+        }
+    }
+
+    /// Takes a body out: it meets nobody and nobody finds it, until it is put back.
+    pub fn remove(&mut self, body: Body) {
+        let k = body as usize;
+        if self.parts[k] == Part::Meets {
+            self.cells.remove(body, self.bodies[k].cell);
+            self.plans[k].cancel();
+        }
+        self.bodies[k].count = self.bodies[k].count.wrapping_add(2);
+        self.parts[k] = Part::Away;
+    }
+
+    /// Puts a body back that was taken out, on a path that starts now; it takes part in meetings.
+    pub fn put_back(&mut self, body: Body, path: &Path) {
+        let k = body as usize;
+        if self.parts[k] == Part::Meets {
+            self.set(body, path);
+            return;
+        }
+        self.store(k, path);
+        self.parts[k] = Part::Meets;
+        self.bodies[k].cell = self.cell_now(k);
+        self.cells.insert(body, self.bodies[k].cell);
+        self.refresh(k);
+    }
+
+    /// The earliest meeting not after `bound` that has not been told yet.
+    ///
+    /// The caller answers by new paths for those who change. A meeting without an answer is not told again
+    /// until one of the two has a new path.
+    pub fn next(&mut self, bound: Moment) -> Option<Meeting> {
+        self.settle();
+        while let Some((moment, entry)) = self.calendar.pop(bound) {
+            if self.plans[entry.body as usize].serial != entry.serial {
+                continue;
+            }
+            self.clock = self.clock.max(moment);
+            if let Some(meeting) = self.happen(moment, entry.body) {
+                return Some(meeting);
+            }
+        }
+        if bound != Moment::NEVER {
+            self.clock = self.clock.max(bound);
+        }
+        None
+    }
+
+    /// How far the meetings have been told, for [`Flights::resume`].
+    #[must_use]
+    pub fn told(&self) -> Told {
+        Told { moment: self.now, open: self.open_meetings() }
+    }
+
+    /// Writes a path into the body and its tables.
+    fn store(&mut self, k: usize, path: &Path) {
+        let hull = !self.hulls.is_empty() && self.hulls[k].is_some();
+        let line = if hull { None } else { path.line() };
+        let body = &mut self.bodies[k];
+        let count = (body.count & !1).wrapping_add(2);
+        let (start, at, velocity) = match line {
+            Some((start, at, velocity)) => {
+                body.count = count;
+                (start, at, velocity)
+            }
+            None => {
+                body.count = count | 1;
+                let start = path.start();
+                (start, path.position_at(start), path.velocity_at(start))
+            }
+        };
+        (body.start_ns, body.start_offset) = (start.time.0, start.offset);
+        (body.at, body.velocity) = (at, velocity);
+        let speed2 = velocity.norm2();
+        if speed2 > self.top_speed2 {
+            self.top_speed2 = speed2;
+        }
+        if line.is_none() {
+            self.store_bend(k, path);
+        }
+    }
+
+    fn store_bend(&mut self, k: usize, path: &Path) {
+        if self.bends.outlines.is_empty() {
+            let hull = |j: usize| self.hulls.get(j).cloned().flatten();
+            let disc = |j: usize| Outline::disc(self.bodies[j].radius);
+            self.bends.outlines =
+                (0..self.bodies.len()).map(|j| hull(j).unwrap_or_else(|| disc(j))).collect();
+            self.bends.edges = self.fixed.edges().iter().map(|e| Outline::line(e.a, e.b)).collect();
+            self.bends.segments = vec![path.segment_from(0.0); self.bodies.len()];
+        }
+        self.bends.segments[k] = path.segment_from(0.0);
+        let top = path.top_speed();
+        self.top_speed2 = self.top_speed2.max(top * top);
+    }
+
+    /// Lets the body's meetings be looked for before anything else happens.
+    #[inline]
+    fn refresh(&mut self, k: usize) {
+        self.plans[k].cancel();
+        self.fresh.push(k as u32);
+    }
+
+    fn cell_now(&self, k: usize) -> [i32; 2] {
+        let start = self.bodies[k].start();
+        let at = if start >= self.clock { self.bodies[k].at } else { self.place(k, self.clock) };
+        self.cells.of(at)
+    }
+
+    /// Where a body is at a moment.
+    #[inline]
+    fn place(&self, k: usize, moment: Moment) -> Vec2 {
+        let body = &self.bodies[k];
+        let passed = moment.since(body.start());
+        if body.is_plain() {
+            body.at + body.velocity * passed
+        } else {
+            self.bends.segments[k].position_at(passed)
+        }
+    }
+}
+
+/// Before the first path starts.
+fn first_moment(bodies: &[Flyer]) -> Moment {
+    bodies.iter().map(|b| b.path.start()).min().unwrap_or_default()
+}
+
+/// Area of the box around some points.
+fn area(points: impl Iterator<Item = Vec2>) -> f64 {
+    let (mut min, mut max) = (Vec2::new(f64::MAX, f64::MAX), Vec2::new(f64::MIN, f64::MIN));
+    for p in points {
+        min = Vec2::new(min.x.min(p.x), min.y.min(p.y));
+        max = Vec2::new(max.x.max(p.x), max.y.max(p.y));
+    }
+    if min.x > max.x { 0.0 } else { (max.x - min.x) * (max.y - min.y) }
+}
+
+fn edge_ranks(fixed: &FixedIndex) -> Vec<u32> {
+    let edges = fixed.edges();
+    let mut order: Vec<usize> = (0..edges.len()).collect();
+    order.sort_unstable_by_key(|&k| (edges[k].owner, edges[k].uid, k));
+    let mut ranks = vec![0; edges.len()];
+    for (rank, k) in order.into_iter().enumerate() {
+        ranks[k] = rank as u32;
+    }
+    ranks
+}
