@@ -3,7 +3,13 @@
 //! An algorithm is a microprotocol that offers nothing: it stands on top of a robot's protocols. Adding one: a
 //! file with its sheet, its state machine and its tests, and one line in [`register`].
 
+mod gathering;
+mod random_movement;
+
 use swarmyard_part_api::Registry;
 
 /// Registers every algorithm, motion module and event sensor.
-pub fn register(_registry: &mut Registry) {}
+pub fn register(registry: &mut Registry) {
+    registry.add(gathering::class());
+    registry.add(random_movement::class());
+}

@@ -4,7 +4,7 @@
 //! whoever asks says which clashes count.
 
 use crate::groups::gap_now;
-use crate::model::Model;
+use crate::model::{ContactRule, Model};
 use crate::resolve::{overlap, passes};
 use swarmyard_base::{Pose2, Uid, Vec2};
 use swarmyard_motion::Workspace;
@@ -31,6 +31,9 @@ pub(crate) fn clashes(
     poses: &[Pose2],
     counts: impl Fn(Clash) -> bool,
 ) -> Vec<Clash> {
+    if model.run.contact == ContactRule::Ghost {
+        return Vec::new();
+    }
     let mut grid = BodyGrid::default();
     grid.rebuild(poses, |slot| model.outline_at(detail, slot).reach());
     let mut work = Workspace::default();

@@ -3,6 +3,7 @@
 use crate::carry::pin;
 use crate::groups::gap_now;
 use crate::hash::step_hash_on;
+use crate::live::LiveState;
 use crate::model::{Model, PartKind};
 use crate::parallel::{CHUNK, Pool};
 use crate::queue::{Event, EventKey};
@@ -11,7 +12,7 @@ use crate::resolve::travel;
 use crate::state::State;
 use crate::step::{Admitted, Frame, RunEvent, Scratch};
 use crate::wrap::wrap;
-use swarmyard_base::{Time, math};
+use swarmyard_base::{Time, Twist2, math};
 use swarmyard_motion::{SKIN_M, Workspace};
 use swarmyard_part_api::{Mirror, Policy, Touch};
 
@@ -25,6 +26,9 @@ pub(crate) fn commit(
     pool: &Pool,
 ) -> Frame {
     let mut events = std::mem::take(&mut scratch.events);
+    if let Some(live) = scratch.live.take() {
+        return commit_live(model, state, inputs, (live, now), scratch, pool, events);
+    }
     events.extend(failed_parts(model, state, scratch));
     columns(model, state, scratch);
     admit_inputs(state, inputs);
@@ -45,6 +49,86 @@ pub(crate) fn commit(
     scratch.committed(state.stops, state.pose.len());
     events.extend(referee::judge(model, state).into_iter().map(RunEvent::AssertFailed));
     Frame { now, stops: state.stops, hash: step_hash_on(model, state, pool), events }
+}
+
+/// The same where robots live by events: a stretch may end inside of a quantum.
+fn commit_live(
+    model: &Model,
+    state: &mut State,
+    inputs: &Admitted,
+    (live, bound): (Box<LiveState>, Time),
+    scratch: &mut Scratch,
+    pool: &Pool,
+    mut events: Vec<RunEvent>,
+) -> Frame {
+    let played = std::mem::take(&mut scratch.played);
+    let by_quanta = model.live.as_ref().is_some_and(|live| !live.all);
+    if played.began && by_quanta {
+        events.extend(failed_parts(model, state, scratch));
+        columns(model, state, scratch);
+        schedule(state, scratch);
+    }
+    admit_inputs(state, inputs);
+    if !played.began {
+        // What was told inside of a quantum waits for its end.
+        for (k, (slot, part, first, values)) in inputs.commands.iter().enumerate() {
+            let robot = model.uids[*slot];
+            let key =
+                EventKey { time: bound, offset: 0, phase: 0, low: robot, high: robot, sequence: k as u64 };
+            let event = Event::Command { part: *part as u32, first: *first as u32, values: values.clone() };
+            state.queue.push(key, event);
+        }
+    }
+    let mid = live.mid;
+    state.live = Some(live);
+    place_bodies(model, state, scratch);
+    events.extend(played.events);
+    events.extend(played.contacts.iter().map(|c| RunEvent::Contact(*c)));
+    halt(model, state, &events);
+    for slot in played.halted {
+        state.halted[slot] = true;
+    }
+    scratch.outcome.touches = played.touches;
+    keep_touches(model, state, scratch);
+    let accounts = &mut state.accounts;
+    accounts.contacts += played.contacts.len() as u64;
+    accounts.inputs += inputs.count;
+    state.now = if mid { played.until.time } else { bound };
+    state.stops += 1;
+    if !mid {
+        state.quantum_index += 1;
+        events.extend(referee::judge(model, state).into_iter().map(RunEvent::AssertFailed));
+    }
+    scratch.committed(state.stops, state.pose.len());
+    Frame { now: state.now, stops: state.stops, hash: step_hash_on(model, state, pool), events }
+}
+
+/// Puts every body where its path has brought it.
+fn place_bodies(model: &Model, state: &mut State, scratch: &mut Scratch) {
+    let (Some(live), Some(members)) = (&state.live, &model.live) else { return };
+    for (slot, going) in live.going.iter().enumerate() {
+        let moving = !going.twist.is_rest();
+        if moving || state.pose[slot] != going.pose {
+            let pose = going.pose_at(live.now);
+            if pose.heading != state.pose[slot].heading {
+                scratch.rot[slot] = pose.rot();
+            }
+            state.pose[slot] = pose;
+        }
+        state.twist[slot] = match (moving, going.in_world) {
+            (false, _) => Twist2::REST,
+            (true, false) => going.twist,
+            (true, true) => {
+                let v = scratch.rot[slot].unapply(going.twist.linear());
+                Twist2::new(v.x, v.y, going.twist.spin)
+            }
+        };
+        if members.number_of[slot] == crate::live::LiveModel::NOBODY {
+            // Since the start of the quantum: what it did before its present path, and on that.
+            let rest = travel(&going.segment(), live.now.since(going.start));
+            state.moved[slot] = crate::resolve::add(live.moved[slot], rest);
+        }
+    }
 }
 
 /// Parts whose model failed for a robot now and not the time before.
@@ -140,8 +224,8 @@ fn move_bodies(
             let turned = segment.pose.heading + segment.spin * (until_s - segment.start_s);
             if !(ends[slot].is_finite() && turned.is_finite()) {
                 bad.push(slot);
-                twists[k] = swarmyard_base::Twist2::REST;
-                moved[k] = swarmyard_base::Twist2::REST;
+                twists[k] = Twist2::REST;
+                moved[k] = Twist2::REST;
                 continue;
             }
             let heading = math::wrap_angle(turned);

@@ -13,10 +13,12 @@ use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
-    Beacon, BodyKind, Built, Detail, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel, RegisterMap,
-    Registry, Track, TrackIndex, TypeLayout, registers,
+    Beacon, BodyKind, Built, Detail, Equipment, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel,
+    RegisterMap, Registry, Track, TrackIndex, TypeLayout, registers,
 };
 use swarmyard_scene::{Node, Params, Scene, Value, expr};
+
+mod live;
 
 /// A compiled scenario.
 pub struct Compiled {
@@ -44,13 +46,13 @@ pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnosti
     c.fixed(&mut fixed);
     let mut found = c.robots();
     found.extend(c.obstacles());
-    let (model, poses) = c.assemble(run, fixed, found);
+    let (mut model, poses) = c.assemble(run, fixed, found);
+    model.live = c.live(&model);
     if c.problems.has_errors() {
         c.problems.sort();
         return Err(c.problems);
     }
     c.check_start(&model, &poses);
-    let mut model = model;
     model.asserts = c.asserts(&model);
     if c.problems.has_errors() {
         c.problems.sort();
@@ -108,6 +110,7 @@ impl Compiler<'_> {
             contact: match p.text_or_none("contact") {
                 Some("impulse") => ContactRule::Impulse,
                 Some("own") => ContactRule::Own,
+                Some("ghost") => ContactRule::Ghost,
                 _ => ContactRule::Stop,
             },
             detail: p.text_or_none("detail").and_then(Detail::of_word).unwrap_or_default(),
@@ -260,7 +263,8 @@ impl Compiler<'_> {
             own_stop: p.text_or_none("on_contact") == Some("stop"),
             colour: p.text_or_none("colour").map(str::to_owned),
         };
-        let (parts, controllers, registers) = self.parts(node, &outline, path);
+        let (parts, controllers, registers, equipment) = self.parts(node, &outline, path);
+        let life = self.life(node, &outline, path, equipment);
         let drives = |part: &PartModel| matches!(&part.kind, PartKind::Actuator(a) if a.moves_body());
         let mover = parts.iter().position(drives);
         let movers = parts.iter().filter(|part| drives(part)).count();
@@ -278,6 +282,7 @@ impl Compiler<'_> {
             controllers,
             mover,
             registers,
+            life,
         };
         Some((ty, outline))
     }
@@ -288,11 +293,13 @@ impl Compiler<'_> {
         node: &Node,
         outline: &Outline,
         path: &str,
-    ) -> (Vec<PartModel>, Vec<ControllerModel>, Arc<RegisterMap>) {
+    ) -> (Vec<PartModel>, Vec<ControllerModel>, Arc<RegisterMap>, Equipment) {
         let is_controller =
             |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
+        let own: Vec<&Node> = node.children.iter().filter(|n| !self.is_protocol(n)).collect();
         let (registers, parted): (Vec<&Node>, Vec<&Node>) =
-            node.children.iter().partition(|n| &*n.class == "register");
+            own.into_iter().partition(|n| &*n.class == "register");
+        let mut equipment = Equipment::default();
         let (last, mut first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
         // An odometer needs its drive, wherever that stands in the file.
         let is_sensor = |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Sensor);
@@ -312,6 +319,14 @@ impl Compiler<'_> {
                 Built::Actuator(actuator) => {
                     let (layout, ports) = (actuator.layout(), actuator.ports());
                     (layout, PartKind::Actuator(actuator), ports)
+                }
+                Built::Motions(module) => {
+                    equipment.modules.push((child.name.clone(), module));
+                    continue;
+                }
+                Built::Senses(sensor) => {
+                    equipment.sensors.push((child.name.clone(), sensor));
+                    continue;
                 }
                 _ => continue,
             };
@@ -335,13 +350,14 @@ impl Compiler<'_> {
             let (name, state) = (child.name.clone(), model.state());
             controllers.push(ControllerModel { name, class, state, model });
         }
-        (parts, controllers, registers)
+        (parts, controllers, registers, equipment)
     }
 
     /// Builds one part or controller; problems are kept.
     fn build(&mut self, child: &Node, known: &TypeLayout<'_>, path: &str) -> Option<(&'static str, Built)> {
         let path = format!("{path}/{}", child.name);
-        let kinds = [Kind::Sensor, Kind::Actuator, Kind::Controller];
+        let kinds =
+            [Kind::Sensor, Kind::Actuator, Kind::Controller, Kind::Protocol, Kind::Algorithm, Kind::Network];
         let class = match self.registry.of_kind(&child.class, &kinds) {
             Ok(class) => class,
             Err(d) => {
@@ -456,6 +472,7 @@ impl Compiler<'_> {
             track_index: TrackIndex::new(&tracks),
             tracks,
             beacons: self.beacons(),
+            live: None,
             types: Vec::new(),
             paths: Vec::new(),
             uids: Vec::new(),

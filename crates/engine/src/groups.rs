@@ -505,7 +505,7 @@ impl<'a> Play<'a> {
         let (body, track) = (self.body(track), &self.tracks[track]);
         let stops = match self.field.model.run.contact {
             ContactRule::Stop => true,
-            ContactRule::Impulse => false,
+            ContactRule::Impulse | ContactRule::Ghost => false,
             ContactRule::Own => body.own_stop,
         };
         (side, stops || track.fallen)
@@ -727,12 +727,12 @@ fn recovery(gap: f64, closing: f64) -> f64 {
     if lost > 1e-2 * SKIN_M { (lost / WITHIN_S).min(closing).max(0.0) } else { 0.0 }
 }
 
-fn immovable(velocity: Vec2, spin: f64) -> Side {
+pub(crate) fn immovable(velocity: Vec2, spin: f64) -> Side {
     Side { velocity, spin, arm: Vec2::ZERO, inverse_mass: 0.0, inverse_inertia: 0.0 }
 }
 
 /// The greater restitution, and the geometric mean of the frictions.
-fn mixed(a: Material, b: Material) -> Material {
+pub(crate) fn mixed(a: Material, b: Material) -> Material {
     Material { restitution: a.restitution.max(b.restitution), friction: (a.friction * b.friction).sqrt() }
 }
 

@@ -145,5 +145,6 @@ fn clock(model: &Model, state: &State) -> u64 {
         let o = c.offset;
         h = h.wrapping_add(item_hash(pair, CARRY, &[f64::from(c.part), o.at.x, o.at.y, o.heading]));
     }
-    h.wrapping_add(state.queue.hash())
+    let live = state.live.as_ref().map_or(0, |live| live.hash(model));
+    h.wrapping_add(state.queue.hash()).wrapping_add(live)
 }

@@ -4,7 +4,7 @@
 //! costs. Other than a snapshot it never becomes bytes, which would take five times as long where
 //! robots have no programs of their own.
 
-use crate::minds::{Minds, StaffImage};
+use crate::minds::{Images, Minds, StaffImage};
 use crate::model::Model;
 use crate::snapshot::SnapshotError;
 use crate::state::State;
@@ -21,7 +21,7 @@ const STEP_NS: u64 = 1_000;
 /// The state and the memories of all programs at one stop.
 pub struct Kept {
     state: State,
-    images: Vec<Vec<StaffImage>>,
+    images: Images,
     state_bytes: usize,
     image_bytes: usize,
 }
@@ -31,7 +31,8 @@ impl Kept {
     #[must_use]
     pub fn new(state: &State, minds: &Minds) -> Kept {
         let images = minds.images();
-        let image_bytes = images.iter().flatten().map(StaffImage::bytes).sum();
+        let programs: usize = images.staffs.iter().flatten().map(StaffImage::bytes).sum();
+        let image_bytes = programs + images.cast.bytes();
         Kept { state: state.clone(), images, state_bytes: state.bytes(), image_bytes }
     }
 
@@ -53,7 +54,7 @@ impl Kept {
     /// depend on how busy the machine is.
     #[must_use]
     pub fn in_steps(&self, times: u64) -> u64 {
-        let sandboxes: usize = self.images.iter().flatten().map(StaffImage::sandboxes).sum();
+        let sandboxes: usize = self.images.staffs.iter().flatten().map(StaffImage::sandboxes).sum();
         let taking = self.state_bytes as u64 / 8 * COPY_NS
             + self.image_bytes as u64 * IMAGE_NS
             + sandboxes as u64 * SANDBOX_NS;

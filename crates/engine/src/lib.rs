@@ -16,6 +16,7 @@ mod hash;
 mod journal;
 mod kept;
 mod kinship;
+mod live;
 mod minds;
 mod model;
 mod parallel;
@@ -37,6 +38,10 @@ pub use hash::{full_hash, step_hash};
 pub use journal::{BusAccess, Input, InputKind, Journal};
 pub use kept::Kept;
 pub use kinship::{Kinship, renumbered};
+pub use live::{
+    Fault, FaultKind, Going, Inner, Journey, Life, LiveEvent, LiveKey, LiveModel, LiveNote, LiveState, Note,
+    Row, RowKind, Status, Watching, Zone, ZoneKind,
+};
 pub use minds::{Heard, Minds, has_failed, is_due};
 pub use model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
@@ -47,6 +52,6 @@ pub use queue::{Event, EventKey, EventQueue};
 pub use referee::{Assertion, Holds};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot, snapshot_world};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
-pub use step::{Frame, RunEvent, Scratch, Step, step};
+pub use step::{Frame, RunEvent, Scratch, Step, Stride, step};
 pub use swarmyard_part_api::{Beacon, Track};
 pub use think::{registers_now, registers_sensed};

@@ -8,6 +8,7 @@
 //! taken as bytes for snapshots and the full hash.
 
 use crate::kinship::Kinship;
+use crate::live::{Cast, CastImage};
 use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
 use crate::sense::chunks_mut;
@@ -54,6 +55,17 @@ pub struct Minds {
     staffs: Vec<Vec<Staff>>,
     /// Programs that may be switched to, by the hash of their code.
     library: BTreeMap<u64, Arc<dyn Program>>,
+    /// Protocols of robots that live by events, and their network.
+    pub(crate) cast: Cast,
+}
+
+/// The memories of everything that runs beside the state.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Images {
+    /// By type and controller.
+    pub(crate) staffs: Vec<Vec<StaffImage>>,
+    /// Protocols and the network.
+    pub(crate) cast: CastImage,
 }
 
 /// One controller of one type: a program, and a running copy per robot.
@@ -110,7 +122,7 @@ impl Minds {
     #[must_use]
     pub fn new(model: &Model) -> Minds {
         let staffs = Minds::staffs(model, |_, _, program| (program.map(Program::start), Memo::default()));
-        Minds { staffs, library: BTreeMap::new() }
+        Minds { staffs, library: BTreeMap::new(), cast: Cast::new(model) }
     }
 
     /// A staff for every controller; `found` answers the mind and the memo of one: (slot, controller).
@@ -168,6 +180,7 @@ impl Minds {
             (anew, memo)
         });
         self.staffs = staffs;
+        self.cast.move_over(old, new, kinship);
     }
 
     /// Hash of the code that a controller runs, when it is a program inside.
@@ -220,7 +233,7 @@ impl Minds {
 
     /// Hash of all memories.
     pub(crate) fn hash(&self, model: &Model) -> u64 {
-        let mut sum = 0_u64;
+        let mut sum = self.cast.hash(model);
         for (ty, staffs) in model.types.iter().zip(&self.staffs) {
             for (c, staff) in staffs.iter().enumerate() {
                 for (row, member) in staff.members.iter().enumerate() {
@@ -233,20 +246,23 @@ impl Minds {
         sum
     }
 
-    /// All memories, by type and controller.
-    pub(crate) fn images(&self) -> Vec<Vec<StaffImage>> {
+    /// All memories.
+    pub(crate) fn images(&self) -> Images {
         let member =
             |m: &Member| (m.mind.as_ref().map_or_else(Vec::new, |mind| mind.image()), m.memo.clone());
         let image = |staff: &Staff| StaffImage {
             code: staff.program.as_ref().map_or(0, |p| p.code()),
             members: staff.members.iter().map(member).collect(),
         };
-        self.staffs.iter().map(|staffs| staffs.iter().map(image).collect()).collect()
+        let staffs = self.staffs.iter().map(|staffs| staffs.iter().map(image).collect()).collect();
+        Images { staffs, cast: self.cast.image() }
     }
 
     /// New minds with these memories; these stay as they are. They may belong to another model.
-    pub(crate) fn with_images(&self, model: &Model, images: &[Vec<StaffImage>]) -> Result<Minds, String> {
+    pub(crate) fn with_images(&self, model: &Model, images: &Images) -> Result<Minds, String> {
         let mut minds = Minds::new(model);
+        minds.cast = Cast::with_image(model, &images.cast)?;
+        let images = &images.staffs;
         minds.library.clone_from(&self.library);
         let wrong = || "the snapshot has other controllers".to_owned();
         if images.len() != minds.staffs.len() {

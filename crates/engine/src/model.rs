@@ -1,5 +1,6 @@
 //! The compiled scenario: everything that does not change from step to step.
 
+use crate::live::{Life, LiveModel};
 use crate::referee::Assertion;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub enum ContactRule {
     Impulse,
     /// Each body brings its own of the two rules above.
     Own,
+    /// They pass through one another.
+    Ghost,
 }
 
 /// Settings of the run.
@@ -155,6 +158,8 @@ pub struct TypeModel {
     pub mover: Option<usize>,
     /// Channels as memory-mapped registers.
     pub registers: Arc<RegisterMap>,
+    /// What makes its robots live by events; `None` for those that live by quanta.
+    pub life: Option<Life>,
 }
 
 impl TypeModel {
@@ -205,6 +210,8 @@ pub struct Model {
     pub track_index: TrackIndex,
     /// Beacons in the order of their codes, those of one code in the order of uids.
     pub beacons: Vec<Beacon>,
+    /// What is fixed about robots that live by events, when there are any.
+    pub live: Option<LiveModel>,
     /// Types; their slots are ascending and cover all bodies.
     pub types: Vec<TypeModel>,
     /// Path of each body, by slot.

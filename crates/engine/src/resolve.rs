@@ -7,7 +7,7 @@
 use crate::carry::{Units, cut_short};
 use crate::compile::BORDER;
 use crate::groups::{Group, Pair, PairOther, play_groups};
-use crate::model::Model;
+use crate::model::{ContactRule, Model};
 use crate::parallel::{CHUNK, Pool};
 use crate::state::State;
 use crate::step::{Admitted, Scratch};
@@ -128,7 +128,8 @@ pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: 
         max_span,
         until_s,
     };
-    let pairs = candidates(&field, &outcome.spans, pool);
+    let ghosts = model.run.contact == ContactRule::Ghost;
+    let pairs = if ghosts { Vec::new() } else { candidates(&field, &outcome.spans, pool) };
     let groups = play_groups(&field, pairs, scratch.grouping, pool);
     outcome.disturbed.clear();
     outcome.mirrors.clear();

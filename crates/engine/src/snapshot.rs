@@ -1,11 +1,11 @@
 //! The state as bytes, for this build only.
 
-use crate::minds::{Minds, StaffImage};
+use crate::minds::{Images, Minds};
 use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
 
-const MAGIC: &[u8; 8] = b"SWYSNAP\x03";
+const MAGIC: &[u8; 8] = b"SWYSNAP\x04";
 
 /// Why a snapshot cannot be opened. The state in use is untouched in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub fn restore(model: &Model, minds: &Minds, bytes: &[u8]) -> Result<(State, Min
     if *fits != shape(model).to_le_bytes() {
         return Err(SnapshotError::OtherScenario);
     }
-    let (state, images): (State, Vec<Vec<StaffImage>>) =
+    let (state, images): (State, Images) =
         postcard::from_bytes(body).map_err(|_| SnapshotError::NotASnapshot)?;
     if !state.fits(model) {
         return Err(SnapshotError::OtherScenario);

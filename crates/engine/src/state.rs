@@ -1,6 +1,7 @@
 //! Everything that changes in a run: plain data, complete, hashable, serialisable.
 
 use crate::carry::hand_of;
+use crate::live::LiveState;
 use crate::model::{Model, PartKind};
 use crate::queue::EventQueue;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,8 @@ pub struct State {
     pub accounts: Accounts,
     /// Assertions, by number.
     pub verdicts: Vec<Verdict>,
+    /// What else changes where robots live by events.
+    pub live: Option<Box<LiveState>>,
     /// Whether the failure of a controller has ended the run.
     pub ended: bool,
     /// Changes of the world so far: the stop at which each was made, and the world's hash. No part of
@@ -116,7 +119,9 @@ impl State {
                 controllers: ty.controllers.iter().map(|c| repeat(&c.state, ty.slots.len())).collect(),
             })
             .collect();
+        let live = LiveState::new(model, &poses).map(Box::new);
         State {
+            live,
             now: Time::ZERO,
             stops: 0,
             quantum_index: 0,
@@ -144,6 +149,7 @@ impl State {
         let bodies = [self.pose.len(), self.twist.len(), self.moved.len(), self.halted.len()];
         bodies.iter().all(|&len| len == n)
             && self.types.len() == model.types.len()
+            && self.live.as_ref().map_or(model.live.is_none(), |live| live.fits(model))
             && self.verdicts.len() == model.asserts.len()
             && self.touches.iter().all(|t| (t.slot as usize) < n)
             && self.carried.is_sorted_by(|a, b| a.object < b.object)
@@ -178,7 +184,8 @@ impl State {
         let rest = size_of_val(&self.touches[..])
             + size_of_val(&self.carried[..])
             + size_of_val(&self.verdicts[..])
-            + self.queue.bytes();
+            + self.queue.bytes()
+            + self.live.as_ref().map_or(0, |live| live.bytes());
         size_of::<State>() + bodies + (numbers + own) * size_of::<f64>() + rest
     }
 
@@ -200,6 +207,12 @@ impl State {
     #[must_use]
     pub fn is_fresh(&self, kind: &PartKind) -> bool {
         matches!(kind, PartKind::Sensor(..)) && self.is_due(kind)
+    }
+
+    /// Whether the last stop was inside of a quantum: nothing that goes by quanta is due.
+    #[must_use]
+    pub fn is_mid(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.mid)
     }
 
     fn previous_stop(&self) -> Time {

@@ -11,6 +11,7 @@ use crate::carry::carry;
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
 use crate::journal::{BusAccess, InputKind, Journal};
+use crate::live::{Going, LiveNote, LiveState, Played, Sky, play};
 use crate::minds::Minds;
 use crate::model::Model;
 use crate::parallel::Pool;
@@ -20,8 +21,8 @@ use crate::sense::sense;
 use crate::state::{State, TypeColumns};
 use crate::think::think;
 use std::collections::BTreeMap;
-use swarmyard_base::{Period, Rot2, Time, Uid};
-use swarmyard_part_api::{Access, Bodies, BodyGrid, Detail, Failure, Policy, Thought};
+use swarmyard_base::{Moment, Period, Rot2, Time, Twist2, Uid};
+use swarmyard_part_api::{Access, Bodies, BodyGrid, Detail, Failure, Frame as PathFrame, Policy, Thought};
 
 /// Advances the run by one step, or says which robots it waits for.
 ///
@@ -48,6 +49,12 @@ fn stretch(
 ) -> Step {
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
+    // Nothing goes by quanta inside of one, or where everybody lives by events.
+    if state.is_mid() || model.live.as_ref().is_some_and(|live| live.all) {
+        scratch.turn_to(state);
+        resolve_live(model, state, minds, bound, scratch);
+        return Step::Done(commit(model, state, &inputs, bound, scratch, pool));
+    }
     // Asked again after it waited, it has looked already.
     let circumstances = (state.stops, inputs.detail, inputs.quantum);
     if scratch.sensed != Some(circumstances) {
@@ -60,8 +67,53 @@ fn stretch(
     }
     act(model, state, &inputs, scratch, pool);
     carry(model, state, inputs.quantum_s(), scratch, pool);
-    resolve(model, state, &inputs, scratch, pool);
+    if model.live.is_some() {
+        resolve_live(model, state, minds, bound, scratch);
+    } else {
+        resolve(model, state, &inputs, scratch, pool);
+    }
     Step::Done(commit(model, state, &inputs, bound, scratch, pool))
+}
+
+/// Where robots live by events, all bodies are resolved event by event: those that go by quanta as well, on
+/// the segments they intend. The live part of the state is handed on to `commit` in the scratch.
+fn resolve_live(model: &Model, state: &mut State, minds: &mut Minds, bound: Time, scratch: &mut Scratch) {
+    let Some(mut live) = state.live.take() else { return };
+    scratch.sky.ready(model, &live, state.stops);
+    if !live.mid {
+        set_out(model, &mut live, scratch);
+    }
+    let wants = (scratch.stride == Stride::Event, scratch.notes);
+    let bound = Moment::at(bound);
+    scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants);
+    scratch.live = Some(live);
+}
+
+/// Bodies that go by quanta set out on what they intend for this one.
+fn set_out(model: &Model, live: &mut LiveState, scratch: &mut Scratch) {
+    let Some(members) = model.live.as_ref().filter(|m| !m.all) else { return };
+    live.moved.fill(Twist2::REST);
+    for slot in (0..model.len()).filter(|slot| members.number(*slot).is_none()) {
+        let segment = &scratch.intents.segments[slot];
+        let going = &live.going[slot];
+        if segment.is_rest() && going.twist.is_rest() && going.pose == segment.pose {
+            continue;
+        }
+        let (v, in_world) = (segment.velocity, segment.frame == PathFrame::World);
+        let twist = Twist2::new(v.x, v.y, segment.spin);
+        live.going[slot] = Going { start: live.now, pose: segment.pose, twist, in_world, journey: None };
+        scratch.sky.set(slot, &live.going[slot].path());
+    }
+}
+
+/// How far a step goes where robots live by events. No result depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stride {
+    /// To the end of the quantum.
+    #[default]
+    Quantum,
+    /// To the next event, or to the end of the quantum.
+    Event,
 }
 
 /// What came of one step.
@@ -141,6 +193,20 @@ pub enum RunEvent {
         /// What went wrong.
         why: String,
     },
+    /// The protocols of a robot never came to rest at one moment: it was stopped.
+    Endless {
+        /// The robot.
+        robot: Uid,
+        /// The protocol that was at work; empty when the whole robot was.
+        protocol: String,
+    },
+    /// A robot fell into a hole and is gone.
+    Swallowed {
+        /// The robot.
+        robot: Uid,
+    },
+    /// Something happened to a robot that lives by events; told only when somebody wants to know.
+    Live(Box<LiveNote>),
     /// A controller failed.
     Failed {
         /// Its robot.
@@ -271,6 +337,16 @@ pub struct Scratch {
     pub(crate) grouping: Grouping,
     /// Commands that take effect after a think time: (when, robot, controller, part, place, value).
     pub(crate) later: Vec<(Time, Uid, u32, u32, u32, f64)>,
+    /// Predictions about bodies where robots live by events.
+    pub(crate) sky: Sky,
+    /// What came of a stretch there.
+    pub(crate) played: Played,
+    /// The part of the state that was played, on its way to `commit`.
+    pub(crate) live: Option<Box<LiveState>>,
+    /// How far a step goes there.
+    pub stride: Stride,
+    /// Whether it is told what happens to robots that live by events.
+    pub notes: bool,
     /// The stop, level of detail and quantum that the readings in `next` belong to.
     sensed: Option<(u64, Detail, Period)>,
 }
@@ -286,15 +362,12 @@ impl Scratch {
     pub fn forget(&mut self) {
         self.rot_of = None;
         self.sensed = None;
+        self.sky.forget();
     }
 
     /// Prepares for a step from the committed state.
     fn look(&mut self, model: &Model, state: &State, detail: Detail) {
-        if self.rot_of != Some((state.stops, state.pose.len())) {
-            self.rot.clear();
-            self.rot.extend(state.pose.iter().map(|p| p.rot()));
-            self.rot_of = Some((state.stops, state.pose.len()));
-        }
+        self.turn_to(state);
         if self.next.len() != state.types.len() {
             self.next = state.types.clone();
         }
@@ -303,9 +376,19 @@ impl Scratch {
         self.later.clear();
     }
 
+    /// Makes `rot` that of the committed state.
+    fn turn_to(&mut self, state: &State) {
+        if self.rot_of != Some((state.stops, state.pose.len())) {
+            self.rot.clear();
+            self.rot.extend(state.pose.iter().map(|p| p.rot()));
+            self.rot_of = Some((state.stops, state.pose.len()));
+        }
+    }
+
     /// Says that `rot` now belongs to the newly committed stop.
     pub(crate) fn committed(&mut self, stops: u64, bodies: usize) {
         self.rot_of = Some((stops, bodies));
+        self.sky.committed(stops);
     }
 }
 

@@ -322,7 +322,8 @@ impl<'a> Meaning<'_, 'a> {
             let names = sheet.params.iter().filter(|p| is_name_of_part(p.ty)).map(|p| p.name);
             for key in names {
                 let Some(wanted) = child.params.text_or_none(key) else { continue };
-                let is_network = wanted == "network" && matches!(sheet.kind, Kind::Protocol | Kind::Algorithm);
+                let is_network =
+                    wanted == "network" && matches!(sheet.kind, Kind::Protocol | Kind::Algorithm);
                 if is_network || parts.iter().any(|p| p == wanted) {
                     continue;
                 }

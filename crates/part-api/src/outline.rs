@@ -1,7 +1,7 @@
 //! Outlines of bodies: a disc or a convex polygon, with what rays and contacts need precomputed.
 
 use crate::rays::nearest_of_line;
-use swarmyard_base::Vec2;
+use swarmyard_base::{Pose2, Vec2};
 
 /// Most corners an outline may have.
 pub const MAX_CORNERS: usize = 64;
@@ -160,6 +160,22 @@ impl Outline {
         let to_side =
             |k: usize| nearest_of_line(self.corners[k] - point, self.corners[(k + 1) % n] - point).norm();
         ((0..n).map(to_side).fold(f64::INFINITY, f64::min) - self.round).max(0.0)
+    }
+
+    /// The nearest point of the outline of a body at `pose`, and how far away it is; zero and the point itself
+    /// when that is inside.
+    #[must_use]
+    pub fn nearest(&self, pose: Pose2, point: Vec2) -> (Vec2, f64) {
+        let local = pose.rot().unapply(point - pose.at);
+        let distance = self.distance(local);
+        if distance <= 0.0 {
+            return (point, 0.0);
+        }
+        let n = self.corners.len();
+        let to_side = |k: usize| nearest_of_line(self.corners[k] - local, self.corners[(k + 1) % n] - local);
+        let nearest = (0..n).map(to_side).min_by(|a, b| a.norm2().total_cmp(&b.norm2())).unwrap_or_default();
+        let on = local + nearest * (distance / nearest.norm());
+        (pose.at + pose.rot().apply(on), distance)
     }
 
     /// How wide the outline is along a unit vector of the body's frame.

@@ -11,6 +11,7 @@ mod dice;
 mod diff_drive;
 mod diffusion;
 mod drift;
+mod event_sensors;
 mod expand_swarm;
 mod external;
 mod gripper;
@@ -23,6 +24,7 @@ mod steer;
 mod track_follow;
 mod track_sensor;
 mod wander;
+mod wheels;
 
 use swarmyard_part_api::Registry;
 
@@ -38,7 +40,11 @@ pub fn register(registry: &mut Registry) {
     registry.add(diffusion::class());
     registry.add(drift::class());
     registry.add(expand_swarm::class());
+    for class in event_sensors::classes() {
+        registry.add(class);
+    }
     registry.add(external::class());
+    registry.add(wheels::glider());
     registry.add(gripper::class());
     registry.add(homing::class());
     registry.add(odometer::class());
@@ -47,6 +53,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(track_follow::class());
     registry.add(track_sensor::class());
     registry.add(wander::class());
+    registry.add(wheels::wheels());
 }
 
 /// The registry with everything this crate has.

@@ -1,5 +1,6 @@
 //! What happened, as a person or a program would ask for it: with paths, not with uids.
 
+use crate::live::LiveLine;
 use serde::{Deserialize, Serialize};
 use swarmyard_base::{Time, Uid};
 use swarmyard_engine::{ContactEvent, Model, RunEvent};
@@ -92,14 +93,33 @@ pub enum Event {
         /// What it printed last.
         lines: Vec<String>,
     },
+    /// The protocols of a robot never came to rest at one moment: it was stopped.
+    Endless {
+        /// The robot.
+        robot: String,
+        /// The protocol that was at work; empty when the whole robot was.
+        protocol: String,
+    },
+    /// A robot fell into a hole and is gone.
+    Swallowed {
+        /// The robot.
+        robot: String,
+    },
+    /// Something happened to a robot that lives by events.
+    Live(Box<LiveLine>),
 }
 
 impl Event {
-    /// An event that concerns a controller or a part's model, in words; none for the others.
+    /// An event that concerns a controller, a part's model or a protocol, in words; none for the others.
     #[must_use]
     pub fn of_controller(model: &Model, event: &RunEvent) -> Option<Event> {
         let name = |robot: Uid| path(model, robot, "robot");
         match event {
+            RunEvent::Endless { robot, protocol } => {
+                Some(Event::Endless { robot: name(*robot), protocol: protocol.clone() })
+            }
+            RunEvent::Swallowed { robot } => Some(Event::Swallowed { robot: name(*robot) }),
+            RunEvent::Live(note) => Some(Event::Live(Box::new(LiveLine::new(model, note)))),
             RunEvent::Said { robot, text, .. } => {
                 Some(Event::Said { robot: name(*robot), text: text.clone() })
             }
@@ -198,6 +218,9 @@ impl EventLog {
                     out.push(Event::ImpactLimit { body: path(model, *body, "body") })
                 }
                 RunEvent::Said { .. }
+                | RunEvent::Endless { .. }
+                | RunEvent::Swallowed { .. }
+                | RunEvent::Live(_)
                 | RunEvent::BadAccess { .. }
                 | RunEvent::Quarrel { .. }
                 | RunEvent::PartFailed { .. }

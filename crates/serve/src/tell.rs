@@ -145,6 +145,19 @@ impl Log {
                 }
                 self.say("error", "fault", Some(robot), text);
             }
+            Some(Event::Endless { robot, protocol }) => {
+                let text = format!("`{protocol}` never came to rest at one moment: the robot was stopped");
+                self.say("error", "fault", Some(robot), text);
+            }
+            Some(Event::Swallowed { robot }) => self.say("warning", "fault", Some(robot), "fell into a hole"),
+            // Messages and motions have a place of their own; here is what robots say.
+            Some(Event::Live(line)) => match line.what.as_str() {
+                "said" => self.say("info", "print", Some(line.robot), line.text),
+                "crashed" | "recovered" => {
+                    self.say("warning", "fault", Some(line.robot), line.what);
+                }
+                _ => {}
+            },
             _ => {}
         }
     }

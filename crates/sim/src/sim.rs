@@ -12,7 +12,7 @@ use swarmyard_agents::{Crew, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
     BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, Minds, Model, PartKind,
-    Pool, Scratch, SnapshotError, State, Step, compile, full_hash, registers_sensed, snapshot, step,
+    Pool, Scratch, SnapshotError, State, Step, Stride, compile, full_hash, registers_sensed, snapshot, step,
     step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
@@ -109,6 +109,8 @@ pub struct Sim {
     /// Shared with views.
     pool: Arc<Pool>,
     grouping: Grouping,
+    /// Whether frames tell what happens to robots that live by events.
+    notes: bool,
     warnings: Diagnostics,
     /// Code that came while running, by hash.
     code: BTreeMap<u64, Arc<dyn Program>>,
@@ -200,6 +202,7 @@ impl Sim {
             scratch: Scratch::with_grouping(options.grouping),
             pool: Arc::new(Pool::new(threads).map_err(Error::System)?),
             grouping: options.grouping,
+            notes: false,
             warnings: Diagnostics::default(),
             code: BTreeMap::new(),
             crew: Crew::default(),
@@ -251,6 +254,25 @@ impl Sim {
         }
     }
 
+    /// Takes one step to the next event of a robot that lives by events, or to the end of the quantum. The run
+    /// goes on as if it had not stopped there.
+    ///
+    /// # Errors
+    /// When it waits for commands that somebody else has to give; nothing has changed then.
+    pub fn step_to_event(&mut self) -> Result<Frame, Error> {
+        self.scratch.stride = Stride::Event;
+        let done = self.step();
+        self.scratch.stride = Stride::Quantum;
+        done
+    }
+
+    /// Says whether frames tell what happens to robots that live by events: motions, questions, messages. No
+    /// result depends on it.
+    pub fn take_notes(&mut self, wanted: bool) {
+        self.notes = wanted;
+        self.scratch.notes = wanted;
+    }
+
     /// Slots of the robots whose commands the last try to step waited for; none after a step.
     pub fn waiting(&self) -> impl Iterator<Item = usize> {
         self.waiting.iter().filter_map(|uid| self.model.slot_of(*uid))
@@ -292,10 +314,18 @@ impl Sim {
         Ok(())
     }
 
+    /// Empty buffers that work as these do.
+    fn fresh_scratch(&self) -> Scratch {
+        let mut scratch = Scratch::with_grouping(self.grouping);
+        scratch.notes = self.notes;
+        scratch
+    }
+
     /// Whether the scenario's duration has passed, or the failure of a controller has ended the run.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.state.ended || self.state.now >= self.model.run.duration
+        // Inside of a quantum something may still be to come at the very end.
+        self.state.ended || (self.state.now >= self.model.run.duration && !self.state.is_mid())
     }
 
     /// What is fixed.
@@ -608,7 +638,7 @@ impl Sim {
         self.open(bytes)?;
         self.crew.forget();
         self.waiting.clear();
-        self.scratch = Scratch::with_grouping(self.grouping);
+        self.scratch = self.fresh_scratch();
         Ok(())
     }
 
@@ -626,9 +656,10 @@ impl Sim {
             state,
             minds,
             journal: self.journal.clone(),
-            scratch: Scratch::with_grouping(self.grouping),
+            scratch: self.fresh_scratch(),
             pool: Arc::clone(&self.pool),
             grouping: self.grouping,
+            notes: self.notes,
             warnings: self.warnings.clone(),
             code: self.code.clone(),
             crew: Crew::default(),

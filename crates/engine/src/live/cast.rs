@@ -9,7 +9,7 @@ use swarmyard_part_api::{Graph, Network};
 
 /// Running protocols by robot, and the network.
 #[derive(Default)]
-pub struct Cast {
+pub(crate) struct Cast {
     /// By number; taken out while it is at work.
     pub(crate) graphs: Vec<Option<Graph>>,
     /// Taken out while it is at work.
@@ -18,7 +18,7 @@ pub struct Cast {
 
 /// The memories of all of them.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub struct CastImage {
+pub(crate) struct CastImage {
     graphs: Vec<Vec<u8>>,
     network: Option<Vec<u8>>,
 }
@@ -89,7 +89,9 @@ impl Cast {
             return;
         };
         for (n, slot) in after.members.iter().enumerate() {
-            let was = kinship.old_slot(*slot as usize).and_then(|s| before.number(s));
+            let slot = *slot as usize;
+            let same = kinship.old_slot(slot).filter(|was| super::graft::goes_on(old, new, *was, slot));
+            let was = same.and_then(|s| before.number(s));
             let kept = was.and_then(|w| self.graphs[w as usize].as_ref()).map(Graph::save);
             if let (Some(bytes), Some(graph)) = (kept, &mut cast.graphs[n])
                 && graph.load(&bytes).is_err()

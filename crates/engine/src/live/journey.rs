@@ -5,7 +5,6 @@ use super::play::Play;
 use super::state::{Going, Journey, LiveEvent, LiveKey};
 use super::{Zone, ZoneKind};
 use swarmyard_base::{Moment, Pose2, Vec2};
-use swarmyard_motion::flights::Path;
 use swarmyard_part_api::{Ended, Happening, Motion, Phase, Plan, Segment};
 
 impl Play<'_> {
@@ -50,9 +49,10 @@ impl Play<'_> {
     }
 
     fn cancel(&mut self, slot: usize, journey: &Journey) {
-        for (at, event) in
-            [(Some(journey.until), LiveEvent::Arrive(slot as u32)), (journey.zone, LiveEvent::Zone(slot as u32))]
-        {
+        for (at, event) in [
+            (Some(journey.until), LiveEvent::Arrive(slot as u32)),
+            (journey.zone, LiveEvent::Zone(slot as u32)),
+        ] {
             if let Some(at) = at {
                 let who = self.model.uids[slot];
                 self.state.queue.remove(&LiveKey { at, kind: event.kind(), who, sequence: journey.task });
@@ -136,17 +136,14 @@ impl Play<'_> {
     pub(super) fn set_going(&mut self, slot: usize, going: Going) {
         if !self.state.moved.is_empty() {
             let old = &self.state.going[slot];
+            // A body that goes by quanta has set out in this one, or stands.
             let passed = crate::resolve::travel(&old.segment(), self.now.since(old.start));
-            let before = crate::resolve::travel(&old.segment(), self.from.max(old.start).since(old.start));
-            let moved = &mut self.state.moved[slot];
-            moved.forward += passed.forward - before.forward;
-            moved.left += passed.left - before.left;
-            moved.spin += passed.spin - before.spin;
+            self.state.moved[slot] = crate::resolve::add(self.state.moved[slot], passed);
         }
         let path = going.path();
         self.state.going[slot] = going;
         self.sky.set(slot, &path);
-        self.path_changed(slot, &path);
+        self.path_changed(slot);
     }
 
     /// The zone a point is in; of several the first.
@@ -265,10 +262,4 @@ fn bent_crossing(segment: &Segment, a: Vec2, b: Vec2, end_s: f64) -> Option<f64>
         t0 = t1;
     }
     None
-}
-
-/// The path of a body that stands.
-#[must_use]
-pub(super) fn path_of(going: &Going) -> Path {
-    going.path()
 }

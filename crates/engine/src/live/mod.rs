@@ -10,6 +10,7 @@
 mod air;
 mod cast;
 mod deed;
+mod graft;
 mod journey;
 mod model;
 mod note;
@@ -20,6 +21,7 @@ mod touch;
 mod watch;
 
 pub(crate) use cast::{Cast, CastImage};
+pub(crate) use graft::graft;
 pub use model::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 pub use note::{LiveNote, Note, Row, RowKind};
 pub(crate) use play::{Played, play};

@@ -18,6 +18,8 @@ const MOST_AT_ONCE: u32 = 100_000;
 /// What came of a stretch.
 #[derive(Default)]
 pub(crate) struct Played {
+    /// Whether it began a quantum.
+    pub(crate) began: bool,
     /// How far it got.
     pub(crate) until: Moment,
     /// Contacts, in order.
@@ -57,6 +59,7 @@ pub(crate) fn play(
     (one_event, notes): (bool, bool),
 ) -> Played {
     let Some(live) = &model.live else { return Played::default() };
+    let began = !state.mid;
     let (now, from) = (state.now, state.now);
     let then = VecDeque::new();
     let mut play = Play { model, live, state, cast, sky, now, from, notes, then, out: Played::default() };
@@ -67,6 +70,7 @@ pub(crate) fn play(
             break;
         }
     }
+    play.out.began = began;
     play.out.until = until;
     play.state.now = until;
     play.state.mid = until < bound || one_event && play.pending_by(bound);
@@ -155,7 +159,8 @@ impl Play<'_> {
         if inner.status != Status::Well {
             return;
         }
-        inner.instant = if inner.instant.0 == self.now { (self.now, inner.instant.1 + 1) } else { (self.now, 1) };
+        inner.instant =
+            if inner.instant.0 == self.now { (self.now, inner.instant.1 + 1) } else { (self.now, 1) };
         if inner.instant.1 > MOST_AT_ONCE {
             self.is_endless(robot, "");
             return;

@@ -7,7 +7,7 @@ use swarmyard_motion::flights::{Flights, Flyer, Meeting, Path, Shape, Space, Tol
 
 /// The bodies in flight, and the state they belong to.
 #[derive(Default)]
-pub struct Sky {
+pub(crate) struct Sky {
     flights: Option<Flights>,
     /// The stop it belongs to.
     of: Option<u64>,
@@ -25,26 +25,7 @@ impl Sky {
         if self.of == Some(stops) && self.flights.is_some() {
             return;
         }
-        let ghost = model.run.contact == ContactRule::Ghost;
-        let gone = |slot: usize| {
-            let live = model.live.as_ref();
-            let number = live.and_then(|l| l.number(slot));
-            number.is_some_and(|n| state.robots[n as usize].status == super::Status::Gone)
-        };
-        let flyer = |slot: usize| {
-            let outline = model.outline(slot);
-            Flyer {
-                shape: if outline.is_disc() { Shape::Disc(outline.reach()) } else { Shape::Hull(outline.clone()) },
-                rank: model.live.as_ref().map_or(slot as u32, |l| l.ranks[slot]),
-                path: state.going[slot].path(),
-                ghost: ghost || gone(slot),
-            }
-        };
-        let flyers: Vec<Flyer> = (0..model.len()).map(flyer).collect();
-        let with = |body: bool, k: u32| if body { With::Body(k) } else { With::Edge(k) };
-        let open = state.open.iter().map(|&(a, body, k)| (a, with(body, k))).collect();
-        let told = Told { moment: state.now, open };
-        self.flights = Some(Flights::resume(Space::Plane, &flyers, model.fixed.clone(), &told));
+        self.flights = Some(flights_of(model, state, state.now));
         self.of = Some(stops);
     }
 
@@ -59,7 +40,7 @@ impl Sky {
     }
 
     /// A body has a new path.
-    pub(super) fn set(&mut self, slot: usize, path: &Path) {
+    pub(crate) fn set(&mut self, slot: usize, path: &Path) {
         if let Some(flights) = &mut self.flights {
             flights.set(slot as u32, path);
         }
@@ -81,4 +62,56 @@ impl Sky {
         });
         numbers.collect()
     }
+}
+
+impl Sky {
+    /// The next contact of one body as things stand: when, and with what.
+    pub(super) fn collision(
+        model: &Model,
+        state: &LiveState,
+        slot: usize,
+        now: Moment,
+    ) -> Option<(Moment, String)> {
+        if model.run.contact == ContactRule::Ghost {
+            return None;
+        }
+        // Asked seldom: a second sky with the same paths is asked until it names the body.
+        let mut flights = flights_of(model, state, now);
+        while let Some(meeting) = flights.next(Moment::NEVER) {
+            let is_it = meeting.body as usize == slot || meeting.with == With::Body(slot as u32);
+            if is_it {
+                let uid = match meeting.with {
+                    With::Body(b) if b as usize == slot => model.uids[meeting.body as usize],
+                    With::Body(b) => model.uids[b as usize],
+                    With::Edge(e) => model.fixed.edges()[e as usize].owner,
+                };
+                return Some((meeting.moment, model.path_of(uid).unwrap_or("something").to_owned()));
+            }
+        }
+        None
+    }
+}
+
+/// The bodies on their paths, with all contacts before `now` told.
+fn flights_of(model: &Model, state: &LiveState, now: Moment) -> Flights {
+    let ghost = model.run.contact == ContactRule::Ghost;
+    let gone = |slot: usize| {
+        let number = model.live.as_ref().and_then(|l| l.number(slot));
+        number.is_some_and(|n| state.robots[n as usize].status == super::Status::Gone)
+    };
+    let flyer = |slot: usize| {
+        let outline = model.outline(slot);
+        let shape =
+            if outline.is_disc() { Shape::Disc(outline.reach()) } else { Shape::Hull(outline.clone()) };
+        Flyer {
+            shape,
+            rank: model.live.as_ref().map_or(slot as u32, |l| l.ranks[slot]),
+            path: state.going[slot].path(),
+            ghost: ghost || gone(slot),
+        }
+    };
+    let flyers: Vec<Flyer> = (0..model.len()).map(flyer).collect();
+    let with = |body: bool, k: u32| if body { With::Body(k) } else { With::Edge(k) };
+    let open = state.open.iter().map(|&(a, body, k)| (a, with(body, k))).collect();
+    Flights::resume(Space::Plane, &flyers, model.fixed.clone(), &Told { moment: now, open })
 }

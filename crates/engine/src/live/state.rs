@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::hash::{bytes_hash, item_hash, mix64};
-use swarmyard_base::{Moment, Pose2, Twist2, Uid};
+use swarmyard_base::{Moment, Pose2, Time, Twist2, Uid};
 use swarmyard_motion::flights::Path;
 use swarmyard_part_api::{Every, Phase, Segment, WatchFor};
 
@@ -231,6 +231,8 @@ pub struct LiveState {
     /// Contacts of bodies that pass over or under each other, which have been told: (body, whether the other is
     /// a body, its slot or the number of the edge).
     pub open: Vec<(u32, bool, u32)>,
+    /// The nanosecond of the last contact, and how many each body has had in it: (slot, contacts).
+    pub crowd: (Time, Vec<(u32, u32)>),
     /// What each body that does not live by events did in this quantum before its present path, by slot.
     pub moved: Vec<Twist2>,
 }
@@ -257,6 +259,7 @@ impl LiveState {
             delivered: 0,
             lost: 0,
             open: Vec::new(),
+            crowd: (Time::ZERO, Vec::new()),
             moved: if live.all { Vec::new() } else { vec![Twist2::REST; poses.len()] },
         };
         for (k, fault) in live.faults.iter().enumerate() {
@@ -283,15 +286,17 @@ impl LiveState {
 
     /// Bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let journeys: usize = self.going.iter().filter_map(|g| g.journey.as_ref()).map(|j| {
-            size_of::<Journey>() + j.phases.len() * size_of::<Phase>()
-        }).sum();
+        let journeys: usize = self
+            .going
+            .iter()
+            .filter_map(|g| g.journey.as_ref())
+            .map(|j| size_of::<Journey>() + j.phases.len() * size_of::<Phase>())
+            .sum();
         let bytes = |event: &LiveEvent| match event {
             LiveEvent::Deliver { bytes, .. } => bytes.len(),
             _ => 0,
         };
-        let queue: usize =
-            self.queue.values().map(|e| size_of::<(LiveKey, LiveEvent)>() + bytes(e)).sum();
+        let queue: usize = self.queue.values().map(|e| size_of::<(LiveKey, LiveEvent)>() + bytes(e)).sum();
         size_of::<LiveState>()
             + size_of_val(&self.going[..])
             + size_of_val(&self.robots[..])
@@ -314,7 +319,9 @@ impl LiveState {
             let numbers = [p.at.x, p.at.y, p.heading, t.forward, t.left, t.spin];
             let mut h = item_hash(model.uids[slot], LIVE, &numbers) ^ moment(going.start);
             if let Some(journey) = &going.journey {
-                for word in [journey.task, u64::from(journey.at), moment(journey.until), journey.factor.to_bits()] {
+                for word in
+                    [journey.task, u64::from(journey.at), moment(journey.until), journey.factor.to_bits()]
+                {
                     h = mix64(h ^ word);
                 }
             }

@@ -48,7 +48,9 @@ pub(super) fn read(meaning: &mut Meaning<'_, '_>, tables: Vec<(Key, Tree)>) -> B
                 let d = duplicate(meaning.context, &name, place, first).on(child.as_str());
                 meaning.context.report(d);
             }
-            let Some(sheet) = meaning.class_of(&table, "protocol", &[Kind::Protocol], &child) else { continue };
+            let Some(sheet) = meaning.class_of(&table, "protocol", &[Kind::Protocol], &child) else {
+                continue;
+            };
             let params = meaning.read(sheet, &table, &child, &["name", "class"]);
             let mut node = Node::new(name, sheet.class).with(params);
             node.span = Some(table.span);
@@ -82,8 +84,7 @@ pub(super) fn instance(meaning: &mut Meaning<'_, '_>, table: &Tree, name: &str, 
     let mut nodes = stack.protocols.clone();
     let last = nodes.last().map(|n| n.name.clone()).unwrap_or_default();
     let own: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
-    let renamed =
-        |inner: &str| if inner == last { name.to_owned() } else { format!("{name}-{inner}") };
+    let renamed = |inner: &str| if inner == last { name.to_owned() } else { format!("{name}-{inner}") };
     for node in &mut nodes {
         let sheet = meaning.context.registry.sheet(&node.class);
         let ports = sheet.map(|s| s.params.iter().filter(|p| p.ty == ParamType::Name("protocol")));

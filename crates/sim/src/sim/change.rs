@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostics, Sources};
 use swarmyard_engine::{
-    Compiled, ControllerKind, Graft, Input, InputKind, Journal, Model, Report, Scratch, SnapshotError,
+    Compiled, ControllerKind, Graft, Input, InputKind, Journal, Model, Report, SnapshotError,
     Standing, Start, State, compile, graft, renumbered, restore, snapshot_world,
 };
 use swarmyard_formats::Loader;
@@ -215,7 +215,7 @@ impl Sim {
         self.minds.move_over(&self.model, &world.model, &kinship);
         self.crew.move_over(&kinship);
         self.state = state;
-        self.scratch = Scratch::with_grouping(self.grouping);
+        self.scratch = self.fresh_scratch();
         // A world that was here before is the same one: its model is not kept twice.
         let kept = self.worlds.all.entry(world.model.world).or_insert_with(|| Arc::clone(world));
         self.model = Arc::clone(&kept.model);

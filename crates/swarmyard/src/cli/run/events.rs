@@ -102,6 +102,9 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
         RunEvent::NotFinite { robot, what } => json!({ "kind": "halt", "robot": path(*robot), "what": what }),
         RunEvent::ImpactLimit(body) => json!({ "kind": "impact-limit", "body": path(*body) }),
         RunEvent::Said { .. }
+        | RunEvent::Endless { .. }
+        | RunEvent::Swallowed { .. }
+        | RunEvent::Live(_)
         | RunEvent::BadAccess { .. }
         | RunEvent::Quarrel { .. }
         | RunEvent::PartFailed { .. }

@@ -1,0 +1,221 @@
+//! What robots need that live by events: protocols connected, the network, faults and zones.
+
+use super::Compiler;
+use crate::live::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
+use crate::model::{ContactRule, Model, PartKind, TypeModel};
+use std::sync::Arc;
+use swarmyard_base::path::natural_cmp;
+use swarmyard_base::{Diagnostic, Time, Uid};
+use swarmyard_part_api::{
+    AtEdge, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline, RegisterMap,
+    TypeLayout,
+};
+use swarmyard_scene::{Node, Params};
+
+impl Compiler<'_> {
+    /// Whether a child of a type is a protocol or an algorithm.
+    pub(super) fn is_protocol(&self, node: &Node) -> bool {
+        let kind = self.registry.sheet(&node.class).map(|s| s.kind);
+        matches!(kind, Some(Kind::Protocol | Kind::Algorithm))
+    }
+
+    /// The protocols and algorithms of a type, connected; `None` when it has none.
+    pub(super) fn life(
+        &mut self,
+        node: &Node,
+        outline: &Outline,
+        path: &str,
+        equipment: Equipment,
+    ) -> Option<Life> {
+        let children: Vec<&Node> = node.children.iter().filter(|n| self.is_protocol(n)).collect();
+        if children.is_empty() {
+            if let Some((part, what)) = idle_part(&equipment) {
+                let what = format!("the {what} `{part}` does nothing: this type has no algorithm");
+                self.problems.push(Diagnostic::error("unused-part", what).at(node.span).on(path));
+            }
+            return None;
+        }
+        let none = RegisterMap::default();
+        let known = TypeLayout { outline, parts: &[], registers: &none, name: &node.name };
+        let mut specs = Vec::new();
+        for child in &children {
+            let Some((_, Built::Protocol(model))) = self.build(child, &known, path) else { continue };
+            let named =
+                |port: &swarmyard_part_api::PortSpec| child.params.text_or_none(port.name).map(str::to_owned);
+            let ports = model.ports().iter().map(named).collect();
+            specs.push(NodeSpec { name: child.name.clone(), model, ports });
+        }
+        if specs.len() < children.len() {
+            return None;
+        }
+        match GraphModel::new(specs) {
+            Ok(graph) => Some(Life { graph: Arc::new(graph), equipment }),
+            Err(problems) => {
+                for d in problems.0 {
+                    let child = d.path.split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()));
+                    let child = child.as_ref();
+                    let found = child.and_then(|(name, _)| children.iter().find(|c| c.name == *name));
+                    let span = found.and_then(|c| child.and_then(|(_, key)| c.params.span(key)).or(c.span));
+                    let on = format!("{path}/{}", d.path);
+                    self.problems.push(d.at(span.or(node.span)).on(on));
+                }
+                None
+            }
+        }
+    }
+
+    /// What is fixed about all robots that live by events; `None` when there are none.
+    pub(super) fn live(&mut self, model: &Model) -> Option<LiveModel> {
+        let mut members: Vec<u32> = Vec::new();
+        for ty in model.types.iter().filter(|t| t.life.is_some()) {
+            members.extend(ty.slots.clone().map(|slot| slot as u32));
+        }
+        if members.is_empty() {
+            let any = model.robots() > 0;
+            for (what, group) in [("fault", "/faults"), ("zone", "/world/zones")] {
+                for node in self.scene.group(group).iter().filter(|_| any) {
+                    let text = format!("this {what} does nothing: no robot lives by events");
+                    self.problems.push(Diagnostic::error("unused-section", text).at(node.span));
+                }
+            }
+            return None;
+        }
+        members.sort_by(|a, b| natural_cmp(&model.paths[*a as usize], &model.paths[*b as usize]));
+        let mut number_of = vec![LiveModel::NOBODY; model.len()];
+        for (n, slot) in members.iter().enumerate() {
+            number_of[*slot as usize] = n as u32;
+        }
+        let mut ranks = vec![0; model.len()];
+        for (rank, (_, slot)) in model.by_uid.iter().enumerate() {
+            ranks[*slot as usize] = rank as u32;
+        }
+        self.check_company(model);
+        let network = self.network(model);
+        let faults = self.faults(model, &number_of);
+        let zones = self.zones();
+        let all = members.len() == model.len();
+        Some(LiveModel { members, number_of, ranks, network, faults, zones, all })
+    }
+
+    /// What cannot stand in one world with robots that live by events.
+    fn check_company(&mut self, model: &Model) {
+        let mut refuse = |ty: &TypeModel, what: &str| {
+            let text = format!("`{}` {what}, which does not go with robots that live by events", ty.name);
+            let span = self.scene.find(&format!("/types/{}", ty.name)).and_then(|n| n.span);
+            self.problems
+                .push(Diagnostic::error("mixed-time", text).at(span).on(format!("/types/{}", ty.name)));
+        };
+        for ty in &model.types {
+            let hand =
+                |p: &crate::model::PartModel| matches!(&p.kind, PartKind::Actuator(a) if a.hand().is_some());
+            if ty.parts.iter().any(hand) {
+                refuse(ty, "has a hand that can hold things");
+            }
+            if ty.at_edge() != AtEdge::Push {
+                refuse(ty, "bounces, stops or wraps around at the edge");
+            }
+            if ty.life.is_some() && ty.mover.is_some() {
+                refuse(ty, "has a drive that goes by quanta beside its algorithm");
+            }
+            if ty.life.is_some() && !ty.controllers.is_empty() {
+                refuse(ty, "has a controller beside its algorithm");
+            }
+        }
+        if model.run.contact == ContactRule::Own {
+            let d = Diagnostic::error("mixed-time", "the contact rule `own` is for robots that go by quanta");
+            let span = self.scene.find("/run").and_then(|n| n.params.span("contact").or(n.span));
+            self.problems.push(d.at(span).on("/run").suggest("", ["stop", "impulse", "ghost"]));
+        }
+    }
+
+    fn network(&mut self, model: &Model) -> Option<Arc<dyn NetworkModel>> {
+        let needs = model.types.iter().find_map(|t| Some((&t.name, t.life.as_ref()?.graph.needs_network()?)));
+        let Some(node) = self.scene.find("/network") else {
+            if let Some((ty, protocol)) = needs {
+                let what = format!("`{protocol}` sends messages, and there is no network");
+                let d = Diagnostic::error("no-network", what).on(format!("/types/{ty}/{protocol}"));
+                self.problems.push(d.help("add a section such as `[network]` with `class = \"constant\"`"));
+            }
+            return None;
+        };
+        let outline = Outline::disc(1.0);
+        let none = RegisterMap::default();
+        let known = TypeLayout { outline: &outline, parts: &[], registers: &none, name: "network" };
+        match self.build(node, &known, "") {
+            Some((_, Built::Network(network))) => Some(network),
+            _ => None,
+        }
+    }
+
+    fn faults(&mut self, model: &Model, number_of: &[u32]) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for node in self.scene.group("/faults") {
+            let path = format!("/faults/{}", node.name);
+            let p = self.params(Some(node), "fault", &path);
+            let at = Time::from_seconds(p.num_or_none("at").unwrap_or(0.0));
+            if let Some(what) = self.fault_of(model, number_of, &p, &path) {
+                faults.push(Fault { at, what });
+            }
+        }
+        faults.sort_by_key(|f| f.at);
+        faults
+    }
+
+    fn fault_of(&mut self, model: &Model, number_of: &[u32], p: &Params, path: &str) -> Option<FaultKind> {
+        let mut robots = |text: &str, key: &str| -> Vec<u32> {
+            let mut numbers = Vec::new();
+            for name in text.split_whitespace() {
+                let slot = model.slot_of(Uid::of_path(&format!("/robots/{name}")));
+                match slot.map(|s| number_of[s]).filter(|n| *n != LiveModel::NOBODY) {
+                    Some(number) => numbers.push(number),
+                    None => {
+                        let what = format!("`{name}` is no robot that lives by events");
+                        let d = Diagnostic::error("unknown-robot", what).at(p.span(key)).on(path);
+                        self.problems.push(d);
+                    }
+                }
+            }
+            numbers
+        };
+        for key in ["crash", "recover"] {
+            if let Some(names) = p.texts_or_none(key) {
+                let numbers = names.iter().flat_map(|n| robots(n, key)).collect();
+                return Some(if key == "crash" {
+                    FaultKind::Crash(numbers)
+                } else {
+                    FaultKind::Recover(numbers)
+                });
+            }
+        }
+        let net = if let Some(sides) = p.texts_or_none("partition") {
+            NetFault::Partition(sides.iter().map(|side| robots(side, "partition")).collect())
+        } else if p.bool_or_none("heal") == Some(true) {
+            NetFault::Heal
+        } else if let Some(loss) = p.num_or_none("loss") {
+            NetFault::Loss(loss)
+        } else {
+            NetFault::Delay(p.num_or_none("delay")?)
+        };
+        Some(FaultKind::Network(net))
+    }
+
+    fn zones(&mut self) -> Vec<Zone> {
+        let mut zones = Vec::new();
+        for node in self.scene.group("/world/zones") {
+            let path = format!("/world/zones/{}", node.name);
+            let p = self.params(Some(node), "zone", &path);
+            let kind = match p.text_or_none("kind") {
+                Some("swallow") => ZoneKind::Swallow,
+                _ => ZoneKind::Slow(p.num_or_none("factor").unwrap_or(0.5)),
+            };
+            zones.push(Zone { path, points: p.points_or_none("points").unwrap_or(&[]).to_vec(), kind });
+        }
+        zones
+    }
+}
+
+/// A part that only an algorithm could use.
+fn idle_part(equipment: &Equipment) -> Option<(&str, &'static str)> {
+    let module = equipment.modules.first().map(|m| (m.0.as_str(), "motion module"));
+    module.or_else(|| equipment.sensors.first().map(|s| (s.0.as_str(), "sensor")))
+}

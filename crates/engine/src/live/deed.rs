@@ -1,0 +1,307 @@
+//! What a robot's algorithm reaches of the world.
+
+use super::air::{Said, Sight, settle};
+use super::note::Note;
+use super::play::Play;
+use super::state::{LiveEvent, LiveState, Status};
+use crate::model::Model;
+use std::sync::Arc;
+use swarmyard_base::chance::{Draw, Purpose};
+use swarmyard_base::{Moment, Pose2, Uid, Vec2};
+use swarmyard_part_api::{Air, Answer, Message, Motion, Network, Pending, Query, Robot, Surroundings, Watch};
+
+/// One robot at work.
+pub(super) struct Deed<'p, 'a> {
+    pub(super) play: &'p mut Play<'a>,
+    pub(super) robot: u32,
+}
+
+impl Deed<'_, '_> {
+    fn slot(&self) -> usize {
+        self.play.live.members[self.robot as usize] as usize
+    }
+
+    /// A number that this robot has not used before.
+    fn next(&mut self) -> u64 {
+        let inner = &mut self.play.state.robots[self.robot as usize];
+        inner.ordinal += 1;
+        inner.ordinal
+    }
+}
+
+impl Robot for Deed<'_, '_> {
+    fn now(&self) -> Moment {
+        self.play.now
+    }
+
+    fn me(&self) -> u32 {
+        self.robot
+    }
+
+    fn robots(&self) -> u32 {
+        self.play.live.members.len() as u32
+    }
+
+    fn chance(&mut self) -> Draw {
+        let ordinal = self.next() as u32;
+        let (seed, uid) = (self.play.model.run.seed, self.play.uid(self.robot));
+        Draw::at(seed, uid, Purpose::Algorithm, self.play.now.time, ordinal)
+    }
+
+    fn say(&mut self, text: &str) {
+        let robot = self.robot;
+        self.play.note(robot, Note::Said(text.to_owned()));
+    }
+
+    fn send(&mut self, protocol: u32, to: &[u32], bytes: Arc<[u8]>) {
+        let play = &mut *self.play;
+        let mut others: Vec<u32> = to
+            .iter()
+            .copied()
+            .filter(|r| *r != self.robot && (*r as usize) < play.live.members.len())
+            .collect();
+        others.sort_unstable();
+        others.dedup();
+        if others.is_empty() {
+            return;
+        }
+        let serial = play.state.sent;
+        play.state.sent += 1;
+        if play.notes {
+            let (name, label, content) = play.shown(self.robot, protocol, &bytes);
+            let (to, bytes) = (others.clone(), bytes.len());
+            play.note(self.robot, Note::Sent { serial, to, protocol: name, label, content, bytes });
+        }
+        let message = Message { serial, from: self.robot, protocol, bytes };
+        play.with_network(|network, air| network.send(&message, &others, air));
+    }
+
+    fn set_timer(&mut self, node: u16, after_s: f64) -> u64 {
+        let timer = self.next();
+        let (at, robot) = (self.play.now.plus(after_s.max(0.0)), self.robot);
+        if at != Moment::NEVER {
+            let who = self.play.uid(robot);
+            self.play.state.push(at, who, timer, LiveEvent::Timer { robot, node, timer });
+        }
+        timer
+    }
+
+    fn cancel_timer(&mut self, timer: u64) {
+        let robot = self.robot;
+        let own = |e: &LiveEvent| matches!(e, LiveEvent::Timer { robot: r, timer: t, .. } if *r == robot && *t == timer);
+        let key = self.play.state.queue.iter().find(|(_, event)| own(event)).map(|(key, _)| *key);
+        if let Some(key) = key {
+            self.play.state.queue.remove(&key);
+        }
+    }
+
+    fn go(&mut self, node: u16, motion: &Motion) -> Result<u64, String> {
+        let slot = self.slot();
+        let life = self.play.model.type_at(slot).life.as_ref();
+        let modules = life.map_or(&[][..], |life| &life.equipment.modules[..]);
+        let pose = self.play.state.going[slot].pose_at(self.play.now);
+        let planned = modules.iter().find_map(|(_, module)| module.plan(pose, motion));
+        let plan =
+            planned.unwrap_or_else(|| Err("no motion module of this robot knows this motion".to_owned()))?;
+        let sound =
+            |p: &swarmyard_part_api::Phase| p.twist.is_finite() && p.end.is_finite() && p.duration_s >= 0.0;
+        if !plan.phases.iter().all(sound) {
+            return Err("the motion is not a finite one".to_owned());
+        }
+        let task = self.next();
+        self.play.begin(self.robot, node, task, motion, plan);
+        Ok(task)
+    }
+
+    fn halt(&mut self) {
+        let slot = self.slot();
+        self.play.replace_journey(self.robot, slot);
+        self.play.stand(slot);
+    }
+
+    fn pull(&mut self, query: &Query) -> Result<Answer, String> {
+        let ordinal = self.next();
+        self.play.note(self.robot, Note::Asked(query.clone()));
+        let slot = self.slot();
+        let life = self.play.model.type_at(slot).life.as_ref();
+        let sensors = life.map_or(&[][..], |life| &life.equipment.sensors[..]);
+        let look = Look::new(self.play, self.robot, ordinal);
+        let named = |name: &str| match query {
+            Query::Own { sensor, .. } => sensor == name,
+            _ => true,
+        };
+        let answers = sensors.iter().filter(|(name, _)| named(name));
+        let answer = answers.map(|(_, sensor)| sensor.pull(query, &look)).find_map(|a| a);
+        answer.ok_or_else(|| "no sensor of this robot answers that".to_owned())
+    }
+
+    fn watch(&mut self, node: u16, watch: &Watch) -> Result<u64, String> {
+        let number = self.next();
+        self.play.watch(self.robot, node, watch, number)?;
+        Ok(number)
+    }
+
+    fn unwatch(&mut self, watch: u64) {
+        self.play.unwatch(self.robot, watch);
+        let robot = self.robot;
+        self.play.note(robot, Note::Watched(None));
+    }
+
+    fn pending(&self, robot: u32) -> Vec<Pending> {
+        let Some(slot) = self.play.live.members.get(robot as usize) else { return Vec::new() };
+        pending(self.play, robot, *slot)
+    }
+
+    fn shine(&mut self, light: u8) {
+        self.play.state.robots[self.robot as usize].light = light;
+    }
+}
+
+impl Play<'_> {
+    /// Lets the network work, and puts what it says into effect.
+    pub(super) fn with_network(&mut self, work: impl FnOnce(&mut dyn Network, &mut dyn Air)) {
+        let Some(mut network) = self.cast.network.take() else { return };
+        let mut sight = Sight { model: self.model, state: self.state, now: self.now, said: Vec::new() };
+        work(network.as_mut(), &mut sight);
+        let said: Vec<Said> = sight.said;
+        self.cast.network = Some(network);
+        for (message, to, why) in settle(self.model, self.state, said) {
+            self.note_lost(&message, to, why);
+        }
+    }
+}
+
+/// What is going to happen to a robot, in order.
+fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
+    let mut all = Vec::new();
+    for (key, event) in &play.state.queue {
+        let (mine, conditional, what) = match event {
+            LiveEvent::Arrive(s) => {
+                let journey = play.state.going[*s as usize].journey.as_ref();
+                let phase = journey.map_or("", |j| j.phases[j.at as usize].name.as_str());
+                (*s == slot, true, format!("finish {phase}"))
+            }
+            LiveEvent::Zone(s) => (*s == slot, true, "zone".to_owned()),
+            LiveEvent::Deliver { to, .. } => (*to == robot, false, "message".to_owned()),
+            LiveEvent::Timer { robot: r, .. } => (*r == robot, false, "timer".to_owned()),
+            LiveEvent::Crossing { watch, .. } => {
+                (is_of(play.state, *watch, robot), true, "crossing".to_owned())
+            }
+            LiveEvent::Look(watch) => (is_of(play.state, *watch, robot), false, "sense".to_owned()),
+            LiveEvent::Start(r) => (*r == robot, false, "start".to_owned()),
+            LiveEvent::Fault(_) | LiveEvent::Wake(_) => (false, false, String::new()),
+        };
+        if mine {
+            all.push(Pending { at: key.at, conditional, what });
+        }
+    }
+    if let Some((at, what)) = super::sky::Sky::collision(play.model, play.state, slot as usize, play.now) {
+        let collision = Pending { at, conditional: true, what: format!("collision with {what}") };
+        let place = all.partition_point(|p| p.at < at);
+        all.insert(place, collision);
+    }
+    all
+}
+
+fn is_of(state: &LiveState, watch: u64, robot: u32) -> bool {
+    state.watches.iter().any(|w| w.watch == watch && w.robot == robot)
+}
+
+/// The world as a sensor of one robot sees it.
+pub(super) struct Look<'a> {
+    model: &'a Model,
+    state: &'a LiveState,
+    now: Moment,
+    robot: u32,
+    ordinal: u64,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn new(play: &'a Play<'_>, robot: u32, ordinal: u64) -> Look<'a> {
+        Look { model: play.model, state: play.state, now: play.now, robot, ordinal }
+    }
+
+    fn slot(&self, robot: u32) -> Option<usize> {
+        self.model.live.as_ref()?.members.get(robot as usize).map(|s| *s as usize)
+    }
+}
+
+impl Surroundings for Look<'_> {
+    fn now(&self) -> Moment {
+        self.now
+    }
+
+    fn me(&self) -> u32 {
+        self.robot
+    }
+
+    fn robots(&self) -> u32 {
+        self.state.robots.len() as u32
+    }
+
+    fn pose(&self, robot: u32) -> Option<Pose2> {
+        let inner = self.state.robots.get(robot as usize)?;
+        if inner.status == Status::Gone {
+            return None;
+        }
+        Some(self.state.going[self.slot(robot)?].pose_at(self.now))
+    }
+
+    fn light(&self, robot: u32) -> u8 {
+        self.state.robots.get(robot as usize).map_or(0, |r| r.light)
+    }
+
+    fn near(&self, at: Vec2, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)> {
+        let me = self.slot(self.robot);
+        let live = self.model.live.as_ref();
+        let mut found = Vec::new();
+        for slot in (0..self.model.len()).filter(|s| Some(*s) != me) {
+            let number = live.and_then(|l| l.number(slot));
+            if number.is_some_and(|n| self.state.robots[n as usize].status == Status::Gone) {
+                continue;
+            }
+            let pose = self.state.going[slot].pose_at(self.now);
+            let outline = self.model.outline(slot);
+            if (pose.at - at).norm() - outline.reach() > range {
+                continue;
+            }
+            let (point, distance) = outline.nearest(pose, at);
+            if distance <= range {
+                found.push((self.model.uids[slot], number, point, distance));
+            }
+        }
+        let box_of = Vec2::new(range, range);
+        let mut seen: Vec<usize> = Vec::new();
+        self.model.fixed.for_each_in(at - box_of, at + box_of, |k, edge| {
+            if seen.contains(&k) {
+                return;
+            }
+            seen.push(k);
+            let e = edge.b - edge.a;
+            let t = ((at - edge.a).dot(e) / e.norm2()).clamp(0.0, 1.0);
+            let point = edge.a + e * t;
+            let distance = (point - at).norm();
+            if distance <= range {
+                found.push((edge.owner, None, point, distance));
+            }
+        });
+        found.sort_by(|a, b| a.3.total_cmp(&b.3).then(a.0.cmp(&b.0)));
+        // Of one wall or obstacle only the nearest point counts.
+        let mut owners: Vec<Uid> = Vec::new();
+        found.retain(|f| {
+            let again = owners.contains(&f.0);
+            owners.push(f.0);
+            !again
+        });
+        found
+    }
+
+    fn radius(&self, robot: u32) -> f64 {
+        self.slot(robot).map_or(0.0, |slot| self.model.outline(slot).reach())
+    }
+
+    fn chance(&self) -> Draw {
+        let uid = self.slot(self.robot).map_or(Uid(0), |slot| self.model.uids[slot]);
+        Draw::at(self.model.run.seed, uid, Purpose::Positioning, self.now.time, self.ordinal as u32)
+    }
+}
