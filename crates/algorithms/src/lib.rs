@@ -5,6 +5,7 @@
 
 mod gathering;
 mod random_movement;
+mod scripted;
 
 use swarmyard_part_api::Registry;
 
@@ -12,4 +13,5 @@ use swarmyard_part_api::Registry;
 pub fn register(registry: &mut Registry) {
     registry.add(gathering::class());
     registry.add(random_movement::class());
+    registry.add(scripted::class());
 }
