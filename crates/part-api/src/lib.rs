@@ -41,7 +41,7 @@ pub use grid::{BodyGrid, Entry, FixedEdge, FixedIndex};
 pub use grip::{Carry, Felt, Grip, Hand, Jaws};
 pub use mark::{Mark, MarkShape};
 pub use mind::{Cause, Failure, Mind, Occasion, Outside, Policy, Program, Rules, ThinkTime, Thought};
-pub use network::{Air, Loss, Message, Network, NetworkModel};
+pub use network::{Air, Loss, Message, NetFault, Network, NetworkModel};
 pub use outline::{MAX_CORNERS, Outline, signed_area};
 pub use protocol::Port as ProtocolPort;
 pub use protocol::{
