@@ -343,7 +343,9 @@ mod tests {
         let n = 20_000;
         net.fault(&NetFault::Loss(0.5));
         net.fault(&NetFault::Delay(2.0));
-        (0..n).for_each(|_| drop(air.send(&mut *net, 0, &[1], b"x")));
+        for _ in 0..n {
+            air.send(&mut *net, 0, &[1], b"x");
+        }
         air.run(&mut *net, 10.0);
         assert!(air.arrived.iter().all(|a| a.seconds() == 3.5));
         // 0.8 · 0.5 arrive; five standard errors.
@@ -359,7 +361,9 @@ mod tests {
         let mut net = network(2, flaws);
         let mut air = StillAir::new(2, 1);
         let n = 100_000;
-        (0..n).for_each(|_| drop(air.send(&mut *net, 0, &[1], b"x")));
+        for _ in 0..n {
+            air.send(&mut *net, 0, &[1], b"x");
+        }
         let mut gone = vec![false; n];
         air.lost.iter().for_each(|l| gone[l.serial as usize] = true);
         let bursts = gone.windows(2).filter(|w| !w[0] && w[1]).count() as f64;
@@ -374,7 +378,9 @@ mod tests {
         let mut net = network(2, Flaws { duplicate: 0.3, ..Flaws::default() });
         let mut air = StillAir::new(2, 1);
         let n = 10_000;
-        (0..n).for_each(|_| drop(air.send(&mut *net, 0, &[1], b"x")));
+        for _ in 0..n {
+            air.send(&mut *net, 0, &[1], b"x");
+        }
         air.run(&mut *net, 5.0);
         let twice = air.arrivals - n;
         assert!((twice as f64 - 3000.0).abs() < 5.0 * (0.21 * n as f64).sqrt(), "{twice}");

@@ -180,7 +180,9 @@ mod tests {
     fn a_full_queue_loses_what_comes_too_much() {
         let mut network = Metric { unit_s: 1.0, queue: 2, ..Metric::default() }.start(2);
         let mut air = StillAir::new(2, 1);
-        (0..5).for_each(|_| drop(air.send(&mut *network, 0, &[1], b"x")));
+        for _ in 0..5 {
+            air.send(&mut *network, 0, &[1], b"x");
+        }
         air.run(&mut *network, 100.0);
         // One is being served and two wait.
         assert_eq!((air.arrivals, air.losses), (3, 2));

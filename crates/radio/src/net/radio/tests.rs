@@ -174,7 +174,9 @@ fn carrier_sensing_waits_for_its_neighbours() {
 fn a_full_queue_and_an_air_that_is_never_free_lose_messages() {
     let mut network = Radio { queue: 2, ..Radio::default() }.start(2);
     let mut air = StillAir::new(2, 1);
-    (0..5).for_each(|_| drop(air.send(&mut *network, 0, &[1], b"x")));
+    for _ in 0..5 {
+        air.send(&mut *network, 0, &[1], b"x");
+    }
     air.run(&mut *network, 1.0);
     assert_eq!((air.arrivals, air.losses), (3, 2));
     assert!(air.lost.iter().all(|l| l.why == Loss::Full));
@@ -183,7 +185,9 @@ fn a_full_queue_and_an_air_that_is_never_free_lose_messages() {
     let mut air = StillAir::new(3, 1);
     air.send(&mut *network, 0, &[2], b"x");
     air.run(&mut *network, 1.0e-4);
-    (0..3).for_each(|_| drop(air.send(&mut *network, 1, &[2], b"x")));
+    for _ in 0..3 {
+        air.send(&mut *network, 1, &[2], b"x");
+    }
     air.run(&mut *network, 1.0);
     assert_eq!((air.arrivals, air.losses), (1, 3));
     assert!(air.lost.iter().all(|l| l.why == Loss::Busy));

@@ -1,0 +1,82 @@
+//! How much gets through a shared channel: ALOHA (Abramson, Roberts) and carrier sensing (Kleinrock and Tobagi).
+//!
+//! Very many robots, all within range of each other, offer frames of 1 s as a Poisson process to one receiver.
+
+use crate::chance;
+use std::sync::Arc;
+use swarmyard_part_api::NetworkModel;
+use swarmyard_radio::net::radio::Access;
+use swarmyard_radio::net::{Radio, StillAir};
+
+/// Frames that get through per second when `offered` are offered.
+fn throughput(access: Access, offered: f64, a: f64, slot_s: f64, frames: u64) -> f64 {
+    let senders = 3000;
+    let model = Radio {
+        access,
+        header_bytes: 0,
+        rate_bps: 1000.0,
+        sensing_s: a,
+        slot_s,
+        retries: 0,
+        ..Radio::default()
+    };
+    let mut network = model.start(senders + 1);
+    let mut air = StillAir::new(senders + 1, 1);
+    air.recording = false;
+    let frame: Arc<[u8]> = Arc::from([0; 125]);
+    let mut now = 0.0;
+    for k in 0..frames {
+        now += chance(k).exponential(0, 1.0 / offered);
+        air.send_at(now, 1 + chance(k).below(1, senders), &[0], &frame);
+        air.run(&mut *network, now);
+    }
+    air.arrivals as f64 / now
+}
+
+fn close(what: &str, found: f64, expected: f64, share: f64) {
+    println!("{what}: {found:.5} of {expected:.5}");
+    assert!((found / expected - 1.0).abs() < share, "{what}: {found}, not {expected}");
+}
+
+#[test]
+fn pure_aloha_lets_through_what_abramson_found() {
+    for g in [0.1, 0.5, 1.0] {
+        let expected = g * swarmyard_base::math::exp(-2.0 * g);
+        close(&format!("ALOHA at G = {g}"), throughput(Access::Aloha, g, 0.0, 1.0, 400_000), expected, 0.01);
+    }
+    close("the most of ALOHA", throughput(Access::Aloha, 0.5, 0.0, 1.0, 500_000), 0.183_94, 0.01);
+}
+
+#[test]
+fn slotted_aloha_lets_through_twice_as_much() {
+    let found = throughput(Access::SlottedAloha, 1.0, 0.0, 1.0, 500_000);
+    close("the most of slotted ALOHA", found, 0.367_88, 0.01);
+    let expected = 2.0 * swarmyard_base::math::exp(-2.0);
+    close("slotted ALOHA at G = 2", throughput(Access::SlottedAloha, 2.0, 0.0, 1.0, 500_000), expected, 0.01);
+}
+
+#[test]
+fn non_persistent_sensing_lets_through_what_kleinrock_and_tobagi_found() {
+    for (a, g, expected) in [(0.01, 9.445, 0.8151), (0.1, 2.542, 0.5153)] {
+        close(&format!("CSMA, a = {a}"), throughput(Access::Csma, g, a, 1.0, 600_000), expected, 0.01);
+    }
+    let g = 1.0;
+    let e = swarmyard_base::math::exp(-g);
+    close("CSMA, a = 1, G = 1", throughput(Access::Csma, g, 1.0, 1.0, 500_000), g * e / (g * 3.0 + e), 0.015);
+}
+
+#[test]
+fn slotted_non_persistent_sensing_lets_through_more() {
+    for (a, g, expected) in [(0.01, 13.452, 0.8655), (0.1, 3.755, 0.6245)] {
+        let found = throughput(Access::CsmaSlotted, g, a, a, 600_000);
+        close(&format!("slotted CSMA, a = {a}"), found, expected, 0.01);
+    }
+}
+
+#[test]
+fn persistent_sensing_lets_through_less() {
+    for (a, g, expected) in [(0.01, 1.019, 0.5288), (0.1, 0.921, 0.4535)] {
+        let found = throughput(Access::CsmaPersistent, g, a, 1.0, 500_000);
+        close(&format!("1-persistent CSMA, a = {a}"), found, expected, 0.015);
+    }
+}
