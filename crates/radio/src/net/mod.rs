@@ -54,7 +54,9 @@ pub fn register(registry: &mut Registry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swarmyard_part_api::Kind;
+    use swarmyard_base::Diagnostics;
+    use swarmyard_part_api::{Built, Kind, Outline, RegisterMap, TypeLayout};
+    use swarmyard_scene::Params;
 
     #[test]
     fn every_network_has_an_example_and_says_what_its_parameters_mean() {
@@ -70,6 +72,31 @@ mod tests {
                 if let Some(value) = &param.default {
                     assert!(param.check(value).is_ok(), "default of `{}` of `{}`", param.name, sheet.class);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_network_is_built_from_its_defaults_and_its_example_uses_its_parameters() {
+        let mut registry = Registry::new();
+        register(&mut registry);
+        let (outline, registers) = (Outline::disc(0.1), RegisterMap::default());
+        let layout = TypeLayout { outline: &outline, parts: &[], registers: &registers, name: "" };
+        for name in ["constant", "metric", "radio", "random", "reliable", "uniform"] {
+            let class = registry.of_kind(name, &[Kind::Network]).unwrap();
+            let (mut params, mut problems) = (Params::default(), Diagnostics::default());
+            class.sheet.complete(&mut params, "network", None, &mut problems);
+            assert!(!problems.has_errors(), "{name}");
+            let Ok(Built::Network(model)) = class.build.as_ref().unwrap()(&params, &layout) else {
+                panic!("`{name}` is not built as a network")
+            };
+            let (mut network, mut air) = (model.start(2), StillAir::new(2, 1));
+            air.send(&mut *network, 0, &[1], b"x");
+            air.run(&mut *network, 100.0);
+            assert_eq!((air.arrivals, air.losses), (1, 0), "{name}");
+            for line in class.sheet.example.lines().skip(1) {
+                let key = line.split(" = ").next().unwrap();
+                assert!(key == "class" || class.sheet.params.iter().any(|p| p.name == key), "{name}: {key}");
             }
         }
     }

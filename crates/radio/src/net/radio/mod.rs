@@ -192,13 +192,17 @@ impl NetworkModel for Radio {
 }
 
 fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
+    Ok(Built::Network(Arc::new(from_params(p)?)))
+}
+
+fn from_params(p: &Params) -> Result<Radio, Diagnostic> {
     let path = path(p)?;
     let budget_db = match path {
         PathLoss::Disc { .. } => 0.0,
         _ => p.num("power_dbm") - sensitivity(p)?,
     };
     let access = Access::WORDS.iter().position(|w| *w == p.text("access")).unwrap_or(0);
-    Ok(Built::Network(Arc::new(Radio {
+    Ok(Radio {
         path,
         budget_db,
         wall_db: p.num("wall_db"),
@@ -219,7 +223,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         sense_db: p.num("sense_db"),
         capture_db: p.num_or_none("capture_db"),
         flaws: Flaws::from_params(p)?,
-    })))
+    })
 }
 
 fn path(p: &Params) -> Result<PathLoss, Diagnostic> {

@@ -305,9 +305,8 @@ impl Network for Running {
     fn send(&mut self, message: &Message, to: &[u32], air: &mut dyn Air) {
         let Some(station) = self.state.stations.get_mut(message.from as usize) else { return };
         let trying = usize::from(station.work == Work::Waiting);
-        if station.work != Work::Idle
-            && (station.queue.len() - trying.min(station.queue.len())) as u64 >= self.model.queue
-        {
+        let behind = station.queue.len().saturating_sub(trying) as u64;
+        if station.work != Work::Idle && behind >= self.model.queue {
             for robot in to {
                 air.lose(message, *robot, Loss::Full);
             }

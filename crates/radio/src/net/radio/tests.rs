@@ -19,17 +19,20 @@ fn read(text: &[(&str, Value)]) -> Result<Radio, Diagnostic> {
     for (name, value) in text {
         params.set(name, value.clone(), None);
     }
-    let path = path(&params)?;
-    let budget_db = if matches!(path, PathLoss::Disc { .. }) {
-        0.0
-    } else {
-        params.num("power_dbm") - sensitivity(&params)?
-    };
-    Ok(Radio { path, budget_db, ..Radio::default() })
+    from_params(&params)
 }
 
 fn word(text: &str) -> Value {
     Value::Text(text.to_owned())
+}
+
+#[test]
+fn the_defaults_of_the_sheet_are_those_of_the_structure() {
+    let sheet = Radio { flaws: Flaws::default(), ..read(&[]).unwrap() };
+    assert_eq!(format!("{sheet:?}"), format!("{:?}", Radio::default()));
+    for (word, access) in Access::WORDS.iter().zip(Access::ALL) {
+        assert_eq!(read(&[("access", Value::Text((*word).to_owned()))]).unwrap().access, access);
+    }
 }
 
 #[test]
