@@ -23,7 +23,7 @@ pub struct Message {
 }
 
 /// Why a message did not arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Loss {
     /// By chance.
     Chance,
