@@ -35,10 +35,12 @@ mod draws {
     pub(super) const DELAY: u32 = 0;
     /// The wait before another attempt; one for each attempt, of the sender itself.
     pub(super) const BACKOFF: u32 = 0x1_0000;
-    /// Fading; as many as the rejections take.
-    pub(super) const FADING: u32 = 0x2_0000;
     /// Loss, burst and duplication.
-    pub(super) const FLAWS: u32 = 0x3_0000;
+    pub(super) const FLAWS: u32 = 0x2_0000;
+    /// Fading; [`FADINGS`] for each attempt to send.
+    pub(super) const FADING: u32 = 0x1000_0000;
+    /// More than the rejections of one draw of fading take.
+    pub(super) const FADINGS: u32 = 0x1000;
 }
 
 /// Registers every network.

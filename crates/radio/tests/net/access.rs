@@ -80,3 +80,64 @@ fn persistent_sensing_lets_through_less() {
         close(&format!("1-persistent CSMA, a = {a}"), found, expected, 0.015);
     }
 }
+
+/// Share of the time that data of n robots, each with always more to send, gets through under `dcf`.
+fn saturated(n: u32, window: u32, doublings: u32, model: &Radio) -> f64 {
+    let model = Radio { window, window_most: window << doublings, ..model.clone() };
+    let mut network = model.start(n + 1);
+    let mut air = StillAir::new(n + 1, 1);
+    air.recording = false;
+    let frame: Arc<[u8]> = Arc::from([0; 1250]);
+    for robot in 1..=n {
+        for _ in 0..9_000 {
+            air.send_at(0.0, robot, &[0], &frame);
+        }
+    }
+    // 10 ms of data per frame; long before anybody has sent all.
+    let seconds = 60.0;
+    air.run(&mut *network, seconds);
+    assert!(air.losses == 0, "{}", air.losses);
+    air.arrivals as f64 * 10.0e-3 / seconds
+}
+
+/// Bianchi (2000): the share of the time with n robots, a first window of w, m doublings.
+fn bianchi(n: u32, w: f64, m: u32, slot: f64, data: f64, busy: f64) -> f64 {
+    // τ by p and p by τ: one falls and the other grows, so they meet once.
+    let tau = |p: f64| {
+        let sum: f64 = (0..m).map(|i| (0..i).fold(1.0, |x, _| x * 2.0 * p)).sum();
+        2.0 / (1.0 + w + p * w * sum)
+    };
+    let none = |t: f64, k: u32| (0..k).fold(1.0, |x, _| x * (1.0 - t));
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..100 {
+        let p = 0.5 * (low + high);
+        if 1.0 - none(tau(p), n - 1) > p { low = p } else { high = p }
+    }
+    let t = tau(low);
+    let idle = none(t, n);
+    let success = f64::from(n) * t * none(t, n - 1);
+    success * data / (idle * slot + (1.0 - idle) * busy)
+}
+
+#[test]
+fn robots_that_count_slots_let_through_what_bianchi_found() {
+    let model = Radio {
+        access: Access::Dcf,
+        header_bytes: 50,
+        rate_bps: 1.0e6,
+        slot_s: 50.0e-6,
+        pause_s: 128.0e-6,
+        acknowledgement_s: 268.0e-6,
+        retries: 1000,
+        queue: 1_000_000,
+        ..Radio::default()
+    };
+    let busy = 10.0e-3 + 400.0e-6 + 268.0e-6 + 128.0e-6;
+    for (n, window, doublings) in
+        [(1, 32, 3), (5, 32, 3), (10, 32, 3), (20, 32, 3), (50, 32, 5), (10, 128, 3)]
+    {
+        let expected = bianchi(n, f64::from(window), doublings, 50.0e-6, 10.0e-3, busy);
+        let found = saturated(n, window, doublings, &model);
+        close(&format!("802.11, n = {n}, W = {window}, m = {doublings}"), found, expected, 0.03);
+    }
+}

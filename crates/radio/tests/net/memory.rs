@@ -30,9 +30,14 @@ fn models() -> Vec<(String, Arc<dyn NetworkModel>)> {
         ),
         ("metric to many".into(), Arc::new(Metric { unit_s: 0.2, multicast: true, ..Metric::default() })),
     ];
-    for access in
-        [Access::Aloha, Access::SlottedAloha, Access::Csma, Access::CsmaSlotted, Access::CsmaPersistent]
-    {
+    for access in [
+        Access::Aloha,
+        Access::SlottedAloha,
+        Access::Csma,
+        Access::CsmaSlotted,
+        Access::CsmaPersistent,
+        Access::Dcf,
+    ] {
         let model = Radio {
             access,
             rate_bps: 2000.0,

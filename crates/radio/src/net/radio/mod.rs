@@ -4,9 +4,9 @@
 //!
 //! A message is a frame: its airtime is its bits over the bit rate, and it is in the air once, however many robots it
 //! is for. What each receiver gets of it is decided when the frame begins ([`propagation`]); whether another frame
-//! destroyed it, when it has come to its end ([`running`]). Frames are not acknowledged and not repeated: that is for
-//! protocols.
+//! destroyed it, when it has come to its end ([`running`]). Only under `dcf` are frames acknowledged and repeated.
 
+mod dcf;
 pub mod propagation;
 mod running;
 
@@ -39,13 +39,21 @@ pub enum Access {
     CsmaSlotted,
     /// When the air seems free; when not, as soon as it does.
     CsmaPersistent,
+    /// As in IEEE 802.11: after a random number of free slots, with acknowledgements and repetition.
+    Dcf,
 }
 
 impl Access {
     const WORDS: &'static [&'static str] =
-        &["aloha", "slotted-aloha", "csma", "csma-slotted", "csma-1-persistent"];
-    const ALL: [Access; 5] =
-        [Access::Aloha, Access::SlottedAloha, Access::Csma, Access::CsmaSlotted, Access::CsmaPersistent];
+        &["aloha", "slotted-aloha", "csma", "csma-slotted", "csma-1-persistent", "dcf"];
+    const ALL: [Access; 6] = [
+        Access::Aloha,
+        Access::SlottedAloha,
+        Access::Csma,
+        Access::CsmaSlotted,
+        Access::CsmaPersistent,
+        Access::Dcf,
+    ];
 
     fn slotted(self) -> bool {
         matches!(self, Access::SlottedAloha | Access::CsmaSlotted)
@@ -103,11 +111,15 @@ fn signal_params(sheet: Sheet) -> Sheet {
 
 fn access_params(sheet: Sheet) -> Sheet {
     sheet
-        .param(Param::new("access", ParamType::Choice(Access::WORDS), "When a robot may send: at once, at the beginning of a slot, or when the air seems free; when it is not, `csma` asks again after a random time and `csma-1-persistent` waits for the end.").or_text("csma"))
+        .param(Param::new("access", ParamType::Choice(Access::WORDS), "When a robot may send: at once, at the beginning of a slot, or when the air seems free; when it is not, `csma` asks again after a random time and `csma-1-persistent` waits for the end. `dcf` is that of IEEE 802.11: it counts down a random number of free slots, and repeats what one receiver did not get.").or_text("csma"))
         .param(Param::number("slot", Unit::Second, "Length of a slot.").within(1.0e-9, 1.0e3).or_num(1.0e-3))
         .param(Param::number("sensing", Unit::Second, "How late a robot notices that the air is used, or free again, besides the way of the signal.").within(0.0, 1.0e3).or_num(0.0))
         .param(Param::number("backoff", Unit::Second, "Mean of the exponential time after which `csma` asks again.").within(1.0e-9, 1.0e3).or_num(1.0e-3))
-        .param(Param::new("retries", ParamType::Int { min: 0, max: 60_000 }, "How often `csma` asks again before the message is lost.").or(Value::Int(16)))
+        .param(Param::new("retries", ParamType::Int { min: 0, max: 60_000 }, "How often `csma` asks again, and `dcf` repeats a frame, before the message is lost.").or(Value::Int(16)))
+        .param(Param::number("pause", Unit::Second, "Of `dcf`: how long the air must be free before slots are counted (DIFS).").within(0.0, 1.0e3).or_num(50.0e-6))
+        .param(Param::number("acknowledgement", Unit::Second, "Of `dcf`: how long the air is kept free after a frame to one robot, for the acknowledgement (SIFS and ACK).").within(0.0, 1.0e3).or_num(300.0e-6))
+        .param(Param::new("window", ParamType::Int { min: 1, max: 65_536 }, "Of `dcf`: slots to choose from at the first attempt; twice as many at each further one.").or(Value::Int(32)))
+        .param(Param::new("window_most", ParamType::Int { min: 1, max: 65_536 }, "Of `dcf`: most slots to choose from.").or(Value::Int(1024)))
         .param(Param::new("queue", ParamType::Int { min: 0, max: 1_000_000 }, "Messages that may wait in a robot for the one being sent; more are lost.").or(Value::Int(64)))
         .param(Param::number("interference_db", Unit::None, "How far below what can be received a signal still disturbs others, dB.").within(-300.0, 300.0).or_num(0.0))
         .param(Param::number("sense_db", Unit::None, "How far below what can be received a signal is still noticed, dB.").within(-300.0, 300.0).or_num(0.0))
@@ -134,6 +146,10 @@ pub struct Radio {
     pub sensing_s: f64,
     pub backoff_s: f64,
     pub retries: u32,
+    pub pause_s: f64,
+    pub acknowledgement_s: f64,
+    pub window: u32,
+    pub window_most: u32,
     pub queue: u64,
     pub interference_db: f64,
     pub sense_db: f64,
@@ -161,6 +177,10 @@ impl Default for Radio {
             sensing_s: 0.0,
             backoff_s: 1.0e-3,
             retries: 16,
+            pause_s: 50.0e-6,
+            acknowledgement_s: 300.0e-6,
+            window: 32,
+            window_most: 1024,
             queue: 64,
             interference_db: 0.0,
             sense_db: 0.0,
@@ -218,6 +238,10 @@ fn from_params(p: &Params) -> Result<Radio, Diagnostic> {
         sensing_s: p.num("sensing"),
         backoff_s: p.num("backoff"),
         retries: p.int("retries") as u32,
+        pause_s: p.num("pause"),
+        acknowledgement_s: p.num("acknowledgement"),
+        window: p.int("window") as u32,
+        window_most: p.int("window_most") as u32,
         queue: p.int("queue") as u64,
         interference_db: p.num("interference_db"),
         sense_db: p.num("sense_db"),

@@ -16,7 +16,7 @@ use swarmyard_base::{Moment, Vec2};
 use swarmyard_part_api::{Air, Loss, Message, Network, from_bytes, to_bytes};
 
 /// What may be shared without being a meeting, s.
-const TOUCH_S: f64 = 1.0e-9;
+pub(super) const TOUCH_S: f64 = 1.0e-9;
 
 /// Kinds of wakes: the upper bits of a token. The rest is the number of a robot or of a frame.
 const TRY: u64 = 1 << 62;
@@ -25,15 +25,15 @@ const ARRIVE: u64 = 3 << 62;
 const NUMBER: u64 = (1 << 62) - 1;
 
 pub(super) struct Running {
-    model: Radio,
-    state: State,
+    pub(super) model: Radio,
+    pub(super) state: State,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct State {
-    stations: Vec<Station>,
+pub(super) struct State {
+    pub(super) stations: Vec<Station>,
     /// Frames by number.
-    frames: BTreeMap<u64, Frame>,
+    pub(super) frames: BTreeMap<u64, Frame>,
     next: u64,
     /// Corners of a box around every place that was ever looked at: bounds how long a frame travels.
     seen: Option<(Vec2, Vec2)>,
@@ -41,16 +41,22 @@ struct State {
 
 /// One robot's transmitter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Station {
+pub(super) struct Station {
     /// What is to be sent; the first is being tried when it is not idle.
-    queue: VecDeque<(Message, Vec<u32>)>,
-    work: Work,
-    /// How often the first one found the air in use.
-    refused: u32,
+    pub(super) queue: VecDeque<(Message, Vec<u32>)>,
+    pub(super) work: Work,
+    /// How often the first one found the air in use, or was not acknowledged.
+    pub(super) refused: u32,
+    /// Of `dcf`: since when slots are counted, and how many are left.
+    pub(super) counting: Option<(Moment, u32)>,
+    /// Of `dcf`: whether the first one is in the air and kept until it is acknowledged.
+    pub(super) awaiting: bool,
+    /// Of `dcf`: why it will not be.
+    pub(super) failure: Option<Loss>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-enum Work {
+pub(super) enum Work {
     #[default]
     Idle,
     Waiting,
@@ -58,17 +64,22 @@ enum Work {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Frame {
-    message: Message,
-    place: Vec2,
-    start: Moment,
+pub(super) struct Frame {
+    pub(super) message: Message,
+    pub(super) place: Vec2,
+    pub(super) start: Moment,
     end: Moment,
+    /// When the air is free again: later than its end while an acknowledgement is expected.
+    pub(super) free: Moment,
+    /// How often it was sent before.
+    attempt: u32,
+    acknowledged: bool,
     /// Receivers whose last bit is still to come, the nearest last.
     hearers: Vec<Hearer>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Hearer {
+pub(super) struct Hearer {
     robot: u32,
     place: Vec2,
     delay_s: f64,
@@ -95,22 +106,27 @@ impl Running {
         margin
     }
 
-    /// The same for one message, with fading.
-    fn margin_db(&self, message: &Message, from: Vec2, to: (u32, Vec2), air: &dyn Air) -> f64 {
-        let steady = self.steady_margin_db((message.from, from), to, air);
+    /// The same for one frame, with fading.
+    pub(super) fn margin_db(&self, frame: &Frame, from: Vec2, to: (u32, Vec2), air: &dyn Air) -> f64 {
+        let steady = self.steady_margin_db((frame.message.from, from), to, air);
         if self.model.nakagami > 0.0 {
-            let factor = nakagami(air.chance(message, to.0), draws::FADING, self.model.nakagami);
+            // As many attempts as the sheet allows have draws of their own.
+            let first = draws::FADING + frame.attempt % 0x1_0000 * draws::FADINGS;
+            let factor = nakagami(air.chance(&frame.message, to.0), first, self.model.nakagami);
             return steady + to_db(factor);
         }
         steady
     }
 
-    fn travel_s(&self, a: Vec2, b: Vec2) -> f64 {
+    pub(super) fn travel_s(&self, a: Vec2, b: Vec2) -> f64 {
         (b - a).norm() / self.model.wave_speed_mps
     }
 
     /// A robot has something to send and nothing else to do.
-    fn begin(&mut self, robot: u32, air: &mut dyn Air) {
+    pub(super) fn begin(&mut self, robot: u32, air: &mut dyn Air) {
+        if self.model.access == Access::Dcf {
+            return self.count_down(robot, air);
+        }
         if self.model.access.slotted() {
             let slot = next_slot(air.now(), self.model.slot_s);
             if slot > air.now() {
@@ -124,7 +140,7 @@ impl Running {
         }
     }
 
-    fn wait(&mut self, robot: u32, until: Moment, air: &mut dyn Air) {
+    pub(super) fn wait(&mut self, robot: u32, until: Moment, air: &mut dyn Air) {
         self.state.stations[robot as usize].work = Work::Waiting;
         air.wake(until, TRY | u64::from(robot));
     }
@@ -139,10 +155,10 @@ impl Running {
         for frame in self.state.frames.values().filter(|f| f.message.from != robot) {
             let late = self.model.sensing_s + self.travel_s(frame.place, here);
             let begun = frame.start < now && now.since(frame.start) > late - TOUCH_S;
-            if begun && now.since(frame.end) < late - TOUCH_S {
-                let margin = self.margin_db(&frame.message, frame.place, (robot, here), air);
+            if begun && now.since(frame.free) < late - TOUCH_S {
+                let margin = self.margin_db(frame, frame.place, (robot, here), air);
                 if margin >= -self.model.sense_db {
-                    until = until.max(Some(frame.end.plus(late)));
+                    until = until.max(Some(frame.free.plus(late)));
                 }
             }
         }
@@ -171,7 +187,7 @@ impl Running {
     }
 
     /// The first message of a robot is done with.
-    fn rest(&mut self, robot: u32, air: &mut dyn Air) {
+    pub(super) fn rest(&mut self, robot: u32, air: &mut dyn Air) {
         let station = &mut self.state.stations[robot as usize];
         (station.work, station.refused) = (Work::Idle, 0);
         if !station.queue.is_empty() {
@@ -180,7 +196,7 @@ impl Running {
         }
     }
 
-    fn transmit(&mut self, robot: u32, air: &mut dyn Air) {
+    pub(super) fn transmit(&mut self, robot: u32, air: &mut dyn Air) {
         let station = &mut self.state.stations[robot as usize];
         let Some((message, to)) = station.queue.pop_front() else { return };
         let Some(place) = air.place(robot) else {
@@ -190,31 +206,43 @@ impl Running {
             return self.rest(robot, air);
         };
         station.work = Work::Sending;
+        let attempt = station.refused;
         self.look_around(air);
-        let start = air.now();
-        let end = start.plus(self.model.airtime_s(message.bytes.len()));
-        let mut hearers = Vec::new();
-        for robot in to {
-            let found = air.place(robot).map(|there| {
+        let (start, bytes) = (air.now(), message.bytes.len());
+        let end = start.plus(self.model.airtime_s(bytes));
+        let acknowledged = self.model.access == Access::Dcf && to.len() == 1;
+        let hearers = Vec::new();
+        let mut frame = Frame { message, place, start, end, free: end, attempt, acknowledged, hearers };
+        for to in &to {
+            let found = air.place(*to).map(|there| {
                 self.see(there);
-                let margin_db = self.margin_db(&message, place, (robot, there), air);
-                Hearer { robot, place: there, delay_s: self.travel_s(place, there), margin_db }
+                let margin_db = self.margin_db(&frame, place, (*to, there), air);
+                Hearer { robot: *to, place: there, delay_s: self.travel_s(place, there), margin_db }
             });
             match found {
-                Some(hearer) if hearer.margin_db >= 0.0 => hearers.push(hearer),
-                _ => air.lose(&message, robot, Loss::Range),
+                Some(hearer) if hearer.margin_db >= 0.0 => frame.hearers.push(hearer),
+                _ if acknowledged => self.state.stations[robot as usize].failure = Some(Loss::Range),
+                _ => air.lose(&frame.message, *to, Loss::Range),
             }
         }
         // Of those equally far the first one named comes first: last in the list.
-        hearers.reverse();
-        hearers.sort_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
+        frame.hearers.reverse();
+        frame.hearers.sort_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
+        if acknowledged {
+            // It comes back to the front when it must be repeated, so it stays there.
+            let delay_s = frame.hearers.first().map_or(0.0, |h| h.delay_s);
+            frame.free = end.plus(self.model.acknowledgement_s.max(delay_s));
+            let station = &mut self.state.stations[robot as usize];
+            station.queue.push_front((frame.message.clone(), to));
+            station.awaiting = true;
+        }
         let number = self.state.next;
         self.state.next += 1;
-        air.wake(end, END | u64::from(robot));
-        if let Some(nearest) = hearers.last() {
+        if let Some(nearest) = frame.hearers.last() {
             air.wake(end.plus(nearest.delay_s), ARRIVE | number);
         }
-        self.state.frames.insert(number, Frame { message, place, start, end, hearers });
+        air.wake(frame.free, END | u64::from(robot));
+        self.state.frames.insert(number, frame);
     }
 
     /// At the first frame everybody counts, later only who talks and listens.
@@ -251,6 +279,10 @@ impl Running {
             let frame = &self.state.frames[&number];
             match self.harm(number, frame, &hearer, air) {
                 None => air.deliver(&frame.message, hearer.robot, now),
+                Some(why) if frame.acknowledged => {
+                    let from = frame.message.from as usize;
+                    self.state.stations[from].failure = Some(why);
+                }
                 Some(why) => air.lose(&frame.message, hearer.robot, why),
             }
         }
@@ -261,7 +293,7 @@ impl Running {
     fn harm(&self, number: u64, frame: &Frame, hearer: &Hearer, air: &dyn Air) -> Option<Loss> {
         if self.model.judged_at_end {
             let places = air.place(frame.message.from).zip(air.place(hearer.robot));
-            let margin = places.map(|(a, b)| self.margin_db(&frame.message, a, (hearer.robot, b), air));
+            let margin = places.map(|(a, b)| self.margin_db(frame, a, (hearer.robot, b), air));
             if margin.is_none_or(|m| m < 0.0) {
                 return Some(Loss::Range);
             }
@@ -279,7 +311,7 @@ impl Running {
             if own {
                 return Some(Loss::Collision);
             }
-            let margin = self.margin_db(&other.message, other.place, (hearer.robot, hearer.place), air);
+            let margin = self.margin_db(other, other.place, (hearer.robot, hearer.place), air);
             if margin >= -self.model.interference_db {
                 let Some(_) = self.model.capture_db else { return Some(Loss::Collision) };
                 disturbance += from_db(margin);
@@ -294,17 +326,19 @@ impl Running {
     fn forget(&mut self, now: Moment) {
         let wide = self.state.seen.map_or(0.0, |(low, high)| (high - low).norm());
         let linger = self.model.sensing_s + wide / self.model.wave_speed_mps + 2.0 * TOUCH_S;
-        let over = |f: &Frame| f.hearers.is_empty() && f.end <= now;
+        let linger = linger + self.longest_count_s();
+        let over = |f: &Frame| f.hearers.is_empty() && f.free <= now;
         let first = self.state.frames.values().filter(|f| !over(f)).map(|f| f.start).min();
         let first = first.unwrap_or(now).min(now);
-        self.state.frames.retain(|_, f| !over(f) || f.end.plus(linger) >= first);
+        self.state.frames.retain(|_, f| !over(f) || f.free.plus(linger) >= first);
     }
 }
 
 impl Network for Running {
     fn send(&mut self, message: &Message, to: &[u32], air: &mut dyn Air) {
         let Some(station) = self.state.stations.get_mut(message.from as usize) else { return };
-        let trying = usize::from(station.work == Work::Waiting);
+        // The one being tried does not wait; nor does one that is kept until it is acknowledged.
+        let trying = usize::from(station.work == Work::Waiting || station.awaiting);
         let behind = station.queue.len().saturating_sub(trying) as u64;
         if station.work != Work::Idle && behind >= self.model.queue {
             for robot in to {
@@ -324,7 +358,7 @@ impl Network for Running {
         match token & !NUMBER {
             TRY if number < self.state.stations.len() as u64 => self.begin(robot, air),
             END if number < self.state.stations.len() as u64 => {
-                self.rest(robot, air);
+                self.end(robot, air);
                 self.forget(air.now());
             }
             ARRIVE => self.arrive(number, air),
@@ -358,6 +392,9 @@ impl Network for Running {
         let state: State = from_bytes(image)?;
         if state.stations.len() != self.state.stations.len() {
             return Err("the memory is of a network with another number of robots".to_owned());
+        }
+        if state.frames.values().any(|f| f.message.from as usize >= state.stations.len()) {
+            return Err("the memory has a frame of a robot that is not there".to_owned());
         }
         self.state = state;
         Ok(())

@@ -235,3 +235,62 @@ fn tokens_that_nobody_asked_for_do_nothing() {
     }
     assert_eq!(air.arrivals + air.losses, 0);
 }
+
+fn dcf() -> Radio {
+    Radio { access: Access::Dcf, slot_s: 20.0e-6, retries: 4, ..Radio::default() }
+}
+
+#[test]
+fn under_dcf_frames_that_collided_are_repeated_until_they_arrive() {
+    // A window of one slot: both send at the same moment, collide, and draw from a wider one.
+    let mut network = Radio { window: 1, retries: 16, ..dcf() }.start(3);
+    let mut air = StillAir::new(3, 1);
+    air.send(&mut *network, 0, &[2], b"x");
+    air.send(&mut *network, 1, &[2], b"x");
+    air.run(&mut *network, 1.0);
+    assert_eq!((air.arrivals, air.losses), (2, 0));
+    let frame = 33.0 * 8.0e-6;
+    assert!(air.arrived[0].seconds() > 2.0 * frame, "the first attempts collide");
+    assert!(air.arrived[1].seconds() - air.arrived[0].seconds() > frame, "one after the other");
+}
+
+#[test]
+fn under_dcf_a_frame_out_of_range_is_repeated_and_then_lost() {
+    let mut network = dcf().start(3);
+    let mut air = StillAir::new(3, 1);
+    air.put(1, v(11.0, 0.0));
+    air.send(&mut *network, 0, &[1], b"x");
+    air.send(&mut *network, 0, &[2], b"x");
+    air.run(&mut *network, 1.0);
+    assert_eq!((air.arrivals, air.losses), (1, 1));
+    let attempt = 33.0 * 8.0e-6 + 300.0e-6 + 50.0e-6;
+    assert_eq!(air.lost[0].why, Loss::Range);
+    let known = air.lost[0].at.since(swarmyard_base::Moment::ZERO);
+    assert!(known >= 5.0 * attempt, "five attempts: {known}");
+    assert!(air.arrived[0].seconds() > known, "the next one waits for it");
+}
+
+#[test]
+fn under_dcf_a_frame_to_many_is_sent_once() {
+    let mut network = dcf().start(3);
+    let mut air = StillAir::new(3, 1);
+    air.put(1, v(11.0, 0.0));
+    air.send(&mut *network, 0, &[1, 2], b"x");
+    air.run(&mut *network, 1.0);
+    assert_eq!((air.arrivals, air.losses), (1, 1));
+    assert!(air.lost[0].at < air.arrived[0].at, "known when it begins");
+}
+
+#[test]
+fn under_dcf_a_queue_counts_what_waits_behind_the_frame_in_the_air() {
+    let mut network = Radio { queue: 2, ..dcf() }.start(2);
+    let mut air = StillAir::new(2, 1);
+    air.send(&mut *network, 0, &[1], b"x");
+    // In the air, or waiting for its acknowledgement.
+    air.run(&mut *network, 800.0e-6);
+    for _ in 0..4 {
+        air.send(&mut *network, 0, &[1], b"x");
+    }
+    air.run(&mut *network, 1.0);
+    assert_eq!((air.arrivals, air.losses), (3, 2));
+}
