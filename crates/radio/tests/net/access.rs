@@ -60,9 +60,6 @@ fn non_persistent_sensing_lets_through_what_kleinrock_and_tobagi_found() {
     for (a, g, expected) in [(0.01, 9.445, 0.8151), (0.1, 2.542, 0.5153)] {
         close(&format!("CSMA, a = {a}"), throughput(Access::Csma, g, a, 1.0, 600_000), expected, 0.01);
     }
-    let g = 1.0;
-    let e = swarmyard_base::math::exp(-g);
-    close("CSMA, a = 1, G = 1", throughput(Access::Csma, g, 1.0, 1.0, 500_000), g * e / (g * 3.0 + e), 0.015);
 }
 
 #[test]
@@ -78,6 +75,39 @@ fn persistent_sensing_lets_through_less() {
     for (a, g, expected) in [(0.01, 1.019, 0.5288), (0.1, 0.921, 0.4535)] {
         let found = throughput(Access::CsmaPersistent, g, a, 1.0, 500_000);
         close(&format!("1-persistent CSMA, a = {a}"), found, expected, 0.015);
+    }
+}
+
+/// Where a formula is greatest, and how great.
+fn most(formula: &dyn Fn(f64) -> f64) -> (f64, f64) {
+    let all = (1..4000).map(|k| f64::from(k) * 1.0e-3).map(|g| (g, formula(g)));
+    all.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap()
+}
+
+#[test]
+fn sensing_that_is_as_slow_as_a_frame_is_worse_than_none() {
+    use swarmyard_base::math::exp;
+    // Kleinrock and Tobagi's formulae at a = 1, and their greatest values.
+    let plain = |g: f64| g * exp(-g) / (3.0 * g + exp(-g));
+    let slotted = |g: f64| g * exp(-g) / (2.0 - exp(-g));
+    let persistent = |g: f64| {
+        let up = g * (1.0 + g + g * (1.0 + g + g / 2.0)) * exp(-3.0 * g);
+        up / (3.0 * g - (1.0 - exp(-g)) + (1.0 + g) * exp(-2.0 * g))
+    };
+    let kinds: [(Access, &dyn Fn(f64) -> f64, f64); 3] = [
+        (Access::Csma, &plain, 0.1444),
+        (Access::CsmaSlotted, &slotted, 0.2320),
+        (Access::CsmaPersistent, &persistent, 0.1640),
+    ];
+    for (access, formula, greatest) in kinds {
+        let (g, expected) = most(formula);
+        assert!((expected - greatest).abs() < 1e-4, "{access:?}: {expected}");
+        close(
+            &format!("{access:?}, a = 1, G = {g}"),
+            throughput(access, g, 1.0, 1.0, 300_000),
+            expected,
+            0.015,
+        );
     }
 }
 
