@@ -94,7 +94,8 @@ fn sensing_that_is_as_slow_as_a_frame_is_worse_than_none() {
         let up = g * (1.0 + g + g * (1.0 + g + g / 2.0)) * exp(-3.0 * g);
         up / (3.0 * g - (1.0 - exp(-g)) + (1.0 + g) * exp(-2.0 * g))
     };
-    let kinds: [(Access, &dyn Fn(f64) -> f64, f64); 3] = [
+    type Formula<'a> = &'a dyn Fn(f64) -> f64;
+    let kinds: [(Access, Formula<'_>, f64); 3] = [
         (Access::Csma, &plain, 0.1444),
         (Access::CsmaSlotted, &slotted, 0.2320),
         (Access::CsmaPersistent, &persistent, 0.1640),

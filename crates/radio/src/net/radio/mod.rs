@@ -4,7 +4,7 @@
 //!
 //! A message is a frame: its airtime is its bits over the bit rate, and it is in the air once, however many robots it
 //! is for. What each receiver gets of it is decided when the frame begins ([`propagation`]); whether another frame
-//! destroyed it, when it has come to its end ([`running`]). Only under `dcf` are frames acknowledged and repeated.
+//! destroyed it, when it has come to its end (`running`). Only under `dcf` are frames acknowledged and repeated.
 
 mod dcf;
 pub mod propagation;
