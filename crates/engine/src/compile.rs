@@ -355,10 +355,21 @@ impl Compiler<'_> {
 
     /// Builds one part or controller; problems are kept.
     fn build(&mut self, child: &Node, known: &TypeLayout<'_>, path: &str) -> Option<(&'static str, Built)> {
+        let kinds = [Kind::Sensor, Kind::Actuator, Kind::Controller, Kind::Protocol, Kind::Algorithm];
+        self.build_of(&kinds, child, known, path)
+    }
+
+    /// The same for other kinds: one name may exist once per kind.
+    fn build_of(
+        &mut self,
+        kinds: &[Kind],
+        child: &Node,
+        known: &TypeLayout<'_>,
+        path: &str,
+    ) -> Option<(&'static str, Built)> {
         let path = format!("{path}/{}", child.name);
-        let kinds =
-            [Kind::Sensor, Kind::Actuator, Kind::Controller, Kind::Protocol, Kind::Algorithm, Kind::Network];
-        let class = match self.registry.of_kind(&child.class, &kinds) {
+        let registry = self.registry;
+        let class = match registry.of_kind(&child.class, kinds) {
             Ok(class) => class,
             Err(d) => {
                 self.problems.push(d.at(child.span).on(path));
@@ -366,7 +377,8 @@ impl Compiler<'_> {
             }
         };
         let errors = self.problems.0.len();
-        let params = self.params(Some(child), class.sheet.class, &path);
+        let mut params = child.params.clone();
+        class.sheet.complete(&mut params, &path, child.span, &mut self.problems);
         let build = class.build.as_ref().filter(|_| self.problems.0.len() == errors)?;
         match build(&params, known) {
             Ok(built) => Some((class.sheet.class, built)),

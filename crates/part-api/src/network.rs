@@ -5,11 +5,12 @@
 
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use swarmyard_base::chance::Draw;
 use swarmyard_base::{Moment, Vec2};
 
 /// A message as a network sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// Its number: how many were sent in this run before it.
     pub serial: u64,
@@ -22,7 +23,7 @@ pub struct Message {
 }
 
 /// Why a message did not arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Loss {
     /// By chance.
     Chance,
@@ -34,6 +35,8 @@ pub enum Loss {
     Collision,
     /// A queue was full.
     Full,
+    /// The air was not free in any of the attempts to send.
+    Busy,
     /// The receiver has crashed.
     Crashed,
 }
@@ -48,22 +51,10 @@ impl Loss {
             Loss::Range => "range",
             Loss::Collision => "collision",
             Loss::Full => "full",
+            Loss::Busy => "busy",
             Loss::Crashed => "crashed",
         }
     }
-}
-
-/// Something goes wrong with a network while it works, or right again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum NetFault {
-    /// It falls apart: only robots of one side hear each other. Those not named are a side of their own.
-    Partition(Vec<Vec<u32>>),
-    /// It is whole again, without loss and extra delay.
-    Heal,
-    /// It loses this share of all messages, beyond what its class does.
-    Loss(f64),
-    /// Every message takes so many seconds longer.
-    Delay(f64),
 }
 
 /// What a network may look at, and what it says.
@@ -77,14 +68,35 @@ pub trait Air {
     /// Walls and obstacles on the straight line between two points: how many edges it crosses, and the length
     /// of it inside solid obstacles, m. Robots do not count.
     fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64);
-    /// Random numbers of one message and receiver.
+    /// Random numbers of one message and receiver: of the run's seed, the message's serial and the receiver,
+    /// and of nothing else. Asked later they are the same.
     fn chance(&self, message: &Message, to: u32) -> Draw;
+    /// Random numbers of a pair of robots, the same at any time. Their place is the end of the serials, where no
+    /// message ever comes to.
+    fn pair_chance(&self, a: u32, b: u32) -> Draw {
+        let serial = u64::MAX - (u64::from(a) << 32 | u64::from(b));
+        self.chance(&Message { serial, from: a, protocol: 0, bytes: Arc::new([]) }, b)
+    }
     /// The message arrives at a robot, now or later.
     fn deliver(&mut self, message: &Message, to: u32, at: Moment);
     /// The message is lost for a robot.
     fn lose(&mut self, message: &Message, to: u32, why: Loss);
     /// Wants to be woken, now or later.
     fn wake(&mut self, at: Moment, token: u64);
+}
+
+/// What goes wrong with a network from some moment on. It counts for every message whose arrival the network
+/// decides after that moment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NetFault {
+    /// Only robots of the same group reach each other. Robots in none of the groups are one more group.
+    Partition(Vec<Vec<u32>>),
+    /// The partition ends.
+    Heal,
+    /// Each copy of a message is lost with this probability, besides what the network loses itself; 0 ends it.
+    Loss(f64),
+    /// Each message takes so many seconds longer; 0 ends it.
+    Delay(f64),
 }
 
 /// A class of networks with its parameters.
@@ -101,8 +113,9 @@ pub trait Network: Send {
     /// A moment it asked for has come.
     fn wake(&mut self, _token: u64, _air: &mut dyn Air) {}
 
-    /// Something goes wrong, or right again, from now on.
-    fn fault(&mut self, fault: &NetFault);
+    /// Something goes wrong with it, or right again, from now on. Every registered class does as told; one that does
+    /// not know how ignores it.
+    fn fault(&mut self, _fault: &NetFault) {}
 
     /// Which robots could hear each other now, as pairs (lower, higher): what displays draw as links. `None` when
     /// it does not depend on the place: everybody can.

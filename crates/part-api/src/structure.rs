@@ -280,9 +280,9 @@ fn fault() -> Sheet {
         .param(Param::new("crash", ParamType::Texts, "These robots stop where they are and lose their memory, except what their protocols have persisted."))
         .param(Param::new("recover", ParamType::Texts, "These crashed robots start again."))
         .param(Param::new("partition", ParamType::Texts, "The network falls apart: each text names the robots of one side, with blanks between. Who is not named is on a side of its own with all others who are not."))
-        .param(Param::new("heal", ParamType::Bool, "The network is whole again, without loss and extra delay."))
-        .param(Param::number("loss", Unit::None, "From now on the network loses this share of all messages, beyond what its class does.").within(0.0, 1.0))
-        .param(Param::number("delay", Unit::Second, "From now on every message takes this much longer.").within(0.0, 1.0e6))
+        .param(Param::new("heal", ParamType::Bool, "The partition ends."))
+        .param(Param::number("loss", Unit::None, "From now on the network loses this share of all messages, beyond what its class does; 0 ends it.").within(0.0, 1.0))
+        .param(Param::number("delay", Unit::Second, "From now on every message takes this much longer; 0 ends it.").within(0.0, 1.0e6))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[fault]]\nat = \"5s\"\ncrash = [\"a\"]")
 }
 

@@ -16,7 +16,13 @@ struct Printed {
 
 /// Runs one robot from a printed row on: towards `to`, with speeds in units and degrees per second; something
 /// may stand in its way. Answers the rows of its motion with their times.
-fn play(from: &Printed, to: [f64; 2], speed: f64, turn_speed: f64, stands_at: Option<[f64; 2]>) -> Vec<(f64, Row)> {
+fn play(
+    from: &Printed,
+    to: [f64; 2],
+    speed: f64,
+    turn_speed: f64,
+    stands_at: Option<[f64; 2]>,
+) -> Vec<(f64, Row)> {
     let stop = stands_at.map_or(String::new(), |at| {
         format!("[[obstacle]]\nname = \"other\"\nradius = {RADIUS}\nat = [{}, {}]\n", at[0], at[1])
     });

@@ -141,7 +141,7 @@ impl Compiler<'_> {
         let outline = Outline::disc(1.0);
         let none = RegisterMap::default();
         let known = TypeLayout { outline: &outline, parts: &[], registers: &none, name: "network" };
-        match self.build(node, &known, "") {
+        match self.build_of(&[Kind::Network], node, &known, "") {
             Some((_, Built::Network(network))) => Some(network),
             _ => None,
         }

@@ -3,7 +3,7 @@
 use super::state::{LiveEvent, LiveState};
 use crate::model::Model;
 use swarmyard_base::chance::{Draw, Purpose};
-use swarmyard_base::{Moment, Uid, Vec2};
+use swarmyard_base::{Moment, Time, Uid, Vec2};
 use swarmyard_part_api::{Air, BodyKind, Loss, Message};
 
 /// The world while the network is at work. What it says is collected, and takes effect afterwards.
@@ -44,10 +44,9 @@ impl Air for Sight<'_> {
     }
 
     fn chance(&self, message: &Message, to: u32) -> Draw {
-        // The serial number makes every message an address of its own.
-        let ordinal = (message.serial as u32).wrapping_add(to.rotate_left(16));
-        let uid = Uid(swarmyard_base::hash::mix64(message.serial ^ (u64::from(to) << 40)));
-        Draw::at(self.model.run.seed, uid, Purpose::Network, self.now.time, ordinal)
+        // A function of the message and its receiver, never of the time: a network may ask again later.
+        let uid = Uid(swarmyard_base::hash::mix64(message.serial));
+        Draw::at(self.model.run.seed, uid, Purpose::Network, Time::ZERO, to)
     }
 
     fn deliver(&mut self, message: &Message, to: u32, at: Moment) {

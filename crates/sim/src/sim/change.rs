@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostics, Sources};
 use swarmyard_engine::{
-    Compiled, ControllerKind, Graft, Input, InputKind, Journal, Model, Report, SnapshotError,
-    Standing, Start, State, compile, graft, renumbered, restore, snapshot_world,
+    Compiled, ControllerKind, Graft, Input, InputKind, Journal, Model, Report, SnapshotError, Standing,
+    Start, State, compile, graft, renumbered, restore, snapshot_world,
 };
 use swarmyard_formats::Loader;
 use swarmyard_part_api::Registry;

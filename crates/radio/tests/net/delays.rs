@@ -1,0 +1,153 @@
+//! Delays: the metric network's formulae, and the distribution of random delays.
+
+use crate::chance;
+use swarmyard_part_api::NetworkModel;
+use swarmyard_radio::net::{Metric, Random, StillAir};
+
+fn metric(lambda: f64, multicast: bool) -> Metric {
+    Metric { lambda, unit_s: 1.0, multicast, ..Metric::default() }
+}
+
+/// When the last copy of one broadcast among n arrives.
+fn last_delivery(n: u32, lambda: f64, multicast: bool) -> f64 {
+    let mut network = metric(lambda, multicast).start(n);
+    let mut air = StillAir::new(n, 1);
+    let others: Vec<u32> = (1..n).collect();
+    air.send(&mut *network, 0, &others, b"x");
+    air.run(&mut *network, 1.0e6);
+    assert_eq!(air.arrivals, u64::from(n - 1));
+    air.arrived.iter().map(|a| a.seconds()).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_message_alone_takes_two_lambda_and_one() {
+    for lambda in [0.0, 0.1, 0.5, 1.0, 10.0] {
+        assert!((last_delivery(2, lambda, false) - (2.0 * lambda + 1.0)).abs() < 1e-9, "{lambda}");
+    }
+}
+
+#[test]
+fn a_multicast_takes_as_long_as_one_message() {
+    for (n, lambda) in [(5, 0.1), (5, 1.0), (5, 10.0), (10, 0.1), (10, 1.0), (10, 10.0)] {
+        assert!((last_delivery(n, lambda, true) - (2.0 * lambda + 1.0)).abs() < 1e-9, "{n} {lambda}");
+    }
+}
+
+#[test]
+fn copies_of_a_broadcast_queue_for_processor_and_network() {
+    // max(λ + n − 1, (n − 1) λ + 1) + λ.
+    let table =
+        [(5, 0.1, 4.2), (5, 1.0, 6.0), (5, 10.0, 51.0), (10, 0.1, 9.2), (10, 1.0, 11.0), (10, 10.0, 101.0)];
+    for (n, lambda, expected) in table {
+        let last = last_delivery(n, lambda, false);
+        assert!((last - expected).abs() < 1e-8, "n = {n}, λ = {lambda}: {last}, not {expected}");
+    }
+}
+
+#[test]
+fn a_pair_of_robots_gets_through_what_the_slowest_stage_lets_through() {
+    for lambda in [0.1, 0.9, 1.0, 1.5, 4.0] {
+        let mut network = metric(lambda, false).start(2);
+        let mut air = StillAir::new(2, 1);
+        for _ in 0..1001 {
+            air.send(&mut *network, 0, &[1], b"x");
+        }
+        air.run(&mut *network, 1.0e6);
+        let (first, last) = (air.arrived[0].seconds(), air.arrived[1000].seconds());
+        let rate = 1000.0 / (last - first);
+        assert!((rate - 1.0 / lambda.max(1.0)).abs() < 1e-6, "λ = {lambda}: {rate}");
+    }
+}
+
+/// Delays of messages to k receivers each.
+fn random_delays(mean_s: f64, messages: usize, k: u32) -> Vec<Vec<f64>> {
+    let mut network = Random { mean_s, ..Random::default() }.start(k + 1);
+    let mut air = StillAir::new(k + 1, 42);
+    let to: Vec<u32> = (1..=k).collect();
+    for _ in 0..messages {
+        air.send(&mut *network, 0, &to, b"x");
+    }
+    air.run(&mut *network, 1.0e9);
+    let mut delays = vec![Vec::new(); messages];
+    air.arrived.iter().for_each(|a| delays[a.serial as usize].push(a.seconds()));
+    delays
+}
+
+#[test]
+fn random_delays_have_the_mean_and_the_variance_of_an_exponential() {
+    let (mean_s, n) = (10.0, 200_000);
+    let delays: Vec<f64> = random_delays(mean_s, n, 1).concat();
+    let mean = delays.iter().sum::<f64>() / n as f64;
+    let variance = delays.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / n as f64;
+    println!("mean {mean} of 10, variance {variance} of 100");
+    // Five standard errors: λ/√n and λ² √(8/n).
+    assert!((mean - mean_s).abs() < 5.0 * mean_s / (n as f64).sqrt());
+    assert!((variance - mean_s * mean_s).abs() < 5.0 * mean_s * mean_s * (8.0 / n as f64).sqrt());
+}
+
+#[test]
+fn the_first_of_k_messages_takes_a_kth_of_the_mean() {
+    for k in [2, 5, 10] {
+        let n = 20_000;
+        let delays = random_delays(1.0, n, k);
+        let first = delays.iter().map(|d| d.iter().copied().fold(f64::INFINITY, f64::min));
+        let mean = first.sum::<f64>() / n as f64;
+        assert!((mean - 1.0 / f64::from(k)).abs() < 5.0 / f64::from(k) / (n as f64).sqrt(), "{k}: {mean}");
+    }
+}
+
+#[test]
+fn random_delays_pass_kolmogorov_and_smirnov() {
+    let n = 50_000;
+    let mut delays = random_delays(3.0, n, 1).concat();
+    delays.sort_by(f64::total_cmp);
+    let distance = |cdf: &dyn Fn(f64) -> f64| {
+        let steps = delays.iter().enumerate();
+        let gaps = steps.map(|(k, d)| {
+            let (below, above) = (k as f64 / n as f64, (k + 1) as f64 / n as f64);
+            (cdf(*d) - below).abs().max((above - cdf(*d)).abs())
+        });
+        gaps.fold(0.0, f64::max) * (n as f64).sqrt()
+    };
+    let d = distance(&|x| 1.0 - swarmyard_base::math::exp(-x / 3.0));
+    println!("Kolmogorov–Smirnov √n D = {d}");
+    // 999 of 1000 are below 1.95.
+    assert!(d < 1.95, "{d}");
+    assert!(
+        distance(&|x| 1.0 - swarmyard_base::math::exp(-x / 3.1)) > 1.95,
+        "a mean of 3.1 would be noticed"
+    );
+}
+
+#[test]
+fn a_queue_of_frames_waits_as_long_as_pollaczek_and_khinchine_say() {
+    use swarmyard_radio::net::Radio;
+    use swarmyard_radio::net::radio::Access;
+    for (load, n) in [(0.5, 200_000_u64), (0.8, 600_000)] {
+        // 1000 bits at 1000 bit/s: a service of exactly 1 s.
+        let model = Radio {
+            access: Access::Aloha,
+            header_bytes: 0,
+            rate_bps: 1000.0,
+            queue: 1_000_000,
+            ..Radio::default()
+        };
+        let mut network = model.start(2);
+        let mut air = StillAir::new(2, 1);
+        let mut sent = Vec::new();
+        let mut now = 0.0;
+        for k in 0..n {
+            now += chance(k).exponential(0, 1.0 / load);
+            air.run(&mut *network, now);
+            air.send(&mut *network, 0, &[1], &[0; 125]);
+            sent.push(now);
+        }
+        air.run(&mut *network, now + 1.0e6);
+        assert_eq!(air.arrivals, n);
+        let waited =
+            air.arrived.iter().map(|a| a.seconds() - sent[a.serial as usize] - 1.0).sum::<f64>() / n as f64;
+        let expected = load / (2.0 * (1.0 - load));
+        println!("M/D/1 at load {load}: waited {waited}, expected {expected}");
+        assert!((waited / expected - 1.0).abs() < 0.02, "load {load}: {waited}, not {expected}");
+    }
+}
