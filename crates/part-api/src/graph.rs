@@ -47,6 +47,13 @@ pub enum Happening {
         /// How.
         how: Ended,
     },
+    /// The program outside that decides for a protocol has answered.
+    Answered {
+        /// Whose.
+        node: u16,
+        /// What.
+        answer: Bytes,
+    },
     /// A push sensor has fired.
     Pushed {
         /// Whose.
@@ -346,6 +353,11 @@ impl Graph {
             Happening::Timer { node, timer } => {
                 if let Some(protocol) = self.nodes.get_mut(node as usize) {
                     protocol.timer(timer, &mut Cx { robot, effects, node });
+                }
+            }
+            Happening::Answered { node, answer } => {
+                if let Some(protocol) = self.nodes.get_mut(node as usize) {
+                    protocol.answered(&answer, &mut Cx { robot, effects, node });
                 }
             }
             Happening::Ended { node, task, how } => {

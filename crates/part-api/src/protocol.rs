@@ -345,6 +345,9 @@ pub trait Microprotocol: Send {
     /// A timer of its own has run out.
     fn timer(&mut self, _timer: u64, _cx: &mut Cx<'_>) {}
 
+    /// The program outside has answered what was asked by [`Cx::ask`].
+    fn answered(&mut self, _answer: &[u8], _cx: &mut Cx<'_>) {}
+
     /// Its whole memory as bytes.
     fn save(&self) -> Vec<u8>;
 
@@ -492,6 +495,12 @@ impl Cx<'_> {
     /// Shows a light that others see.
     pub fn shine(&mut self, light: u8) {
         self.robot.shine(light);
+    }
+
+    /// Asks the program outside of this one that decides for this protocol; the answer comes as
+    /// [`Microprotocol::answered`], at the same moment.
+    pub fn ask(&mut self, question: &[u8]) {
+        self.robot.ask(self.node, question);
     }
 
     /// Writes to what survives a crash; there is one such store per protocol.

@@ -152,6 +152,10 @@ impl Robot for Deed<'_, '_> {
         pending(self.play, robot, *slot)
     }
 
+    fn ask(&mut self, node: u16, question: &[u8]) {
+        self.play.state.asks.push((self.robot, node, question.into()));
+    }
+
     fn shine(&mut self, light: u8) {
         self.play.state.robots[self.robot as usize].light = light;
     }

@@ -222,6 +222,8 @@ pub struct LiveState {
     pub queue: BTreeMap<LiveKey, LiveEvent>,
     /// Push sensors that are switched on, by their numbers' order per robot.
     pub watches: Vec<Watching>,
+    /// Questions to programs outside that wait for answers: (robot, protocol, question), in order.
+    pub asks: Vec<(u32, u16, Arc<[u8]>)>,
     /// Messages sent so far.
     pub sent: u64,
     /// Messages delivered so far.
@@ -255,6 +257,7 @@ impl LiveState {
             robots: robots.collect(),
             queue: BTreeMap::new(),
             watches: Vec::new(),
+            asks: Vec::new(),
             sent: 0,
             delivered: 0,
             lost: 0,
@@ -333,6 +336,10 @@ impl LiveState {
         }
         for w in &self.watches {
             sum = sum.wrapping_add(mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch));
+        }
+        for (robot, node, question) in &self.asks {
+            let who = u64::from(*robot) << 16 | u64::from(*node);
+            sum = sum.wrapping_add(mix64(mix64(who ^ 0x53) ^ bytes_hash(question)));
         }
         for (key, event) in &self.queue {
             let mut h = moment(key.at) ^ u64::from(key.kind);
