@@ -25,7 +25,7 @@ pub trait Demon {
 /// The demon of the impossibility proof in Pactole (`Gathering/Impossibility.v`).
 ///
 /// Against an even number of robots in two equal towers: every robot sees itself at the origin and the other
-/// tower at (1, 0), so all decide alike. If they decide to go where the others are, all are active and the
+/// tower in one and the same place, so all decide alike. If they decide to go where the others are, all are active and the
 /// towers change places; if not, the towers are active in turn and never meet. Each robot is active at least
 /// in every other round.
 #[derive(Debug)]
@@ -34,6 +34,10 @@ pub struct BadDemon {
     /// Who belongs to the first tower.
     first: Vec<bool>,
 }
+
+/// Direction in which every robot sees the other tower, one unit away. Any will do; this one is on no border
+/// that a rule is likely to have.
+const SEEN_AT: f64 = 1.0;
 
 impl BadDemon {
     /// Against this rule, from two towers.
@@ -53,7 +57,7 @@ impl BadDemon {
         let mut demon = BadDemon { all_at_once: false, first };
         let frame = demon.frame(robots, 0, 0).unwrap_or(Frame::COMMON);
         let decision: Decision = super::play::decide(rule, setup, robots, 0, 0, Some(frame)).0;
-        demon.all_at_once = (decision.target - Vec2::new(1.0, 0.0)).norm() < 1e-9;
+        demon.all_at_once = (decision.target - Vec2::at_angle(SEEN_AT)).norm() < 1e-9;
         demon
     }
 }
@@ -67,6 +71,6 @@ impl Demon for BadDemon {
     fn frame(&mut self, robots: &Robots, _round: u64, robot: usize) -> Option<Frame> {
         let other = self.first.iter().position(|f| *f != self.first[robot])?;
         let to = robots.at[other] - robots.at[robot];
-        Some(Frame { turn: to.angle(), scale: 1.0 / to.norm(), mirror: false })
+        Some(Frame { turn: to.angle() - SEEN_AT, scale: 1.0 / to.norm(), mirror: false })
     }
 }

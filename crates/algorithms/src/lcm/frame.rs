@@ -184,7 +184,7 @@ impl Setup {
         }
         // A target it sees somebody at is that very place: towers must not drift apart by rounding.
         let target = here + frame.unsee(decision.target);
-        let there = all.iter().find(|v| (v.at - target).norm() <= self.same_m);
+        let there = all.iter().find(|v| v.robot != me && (v.at - target).norm() <= self.same_m);
         (decision, there.map_or(target, |v| v.at))
     }
 

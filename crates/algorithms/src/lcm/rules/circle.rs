@@ -48,15 +48,16 @@ fn outward(circle: Circle, others: &[Vec2]) -> Vec2 {
             return exit;
         }
     }
-    let r = circle.radius;
-    let within = rectangle(circle.centre - Vec2::new(r, r), circle.centre + Vec2::new(r, r));
-    let cell = voronoi_cell(Vec2::ZERO, others, &within);
-    let mut best = Vec2::ZERO;
-    let mut far = off.norm();
+    // A square that does not touch the circle: where it is cut off depends on nothing but the others.
+    let (r, wide) = (circle.radius, Vec2::new(2.0 * circle.radius, 2.0 * circle.radius));
+    let cell = voronoi_cell(Vec2::ZERO, others, &rectangle(circle.centre - wide, circle.centre + wide));
+    let (mut best, mut far) = (Vec2::ZERO, off.norm());
     for k in 0..cell.len() {
         for p in on_or_in(circle, cell[k], cell[(k + 1) % cell.len()]) {
+            // The outermost; of several the nearest.
             let away = (p - circle.centre).norm();
-            if away > far + 1e-9 * r {
+            let alike = (away - far).abs() <= 1e-9 * r;
+            if away > far + 1e-9 * r || (alike && best != Vec2::ZERO && p.norm() < best.norm()) {
                 (best, far) = (p, away);
             }
         }
