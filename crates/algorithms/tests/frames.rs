@@ -23,16 +23,26 @@ fn robots(seed: u64, wanted: u32) -> Robots {
     robots
 }
 
+fn tuning() -> Tuning {
+    Tuning { pattern: cloud(7, 99).at, ..Tuning::default() }
+}
+
 #[test]
 fn every_rule_gives_the_same_result_in_every_frame_it_allows() {
     for name in NAMES {
-        let rule = by_name(name, &Tuning::default()).expect("there is such a rule");
+        let rule = by_name(name, &tuning()).expect("there is such a rule");
         let needs = rule.needs();
         let base = Setup { names: needs.names, place: needs.place, ..Setup::default() };
-        let frames = Frames { rotate: !needs.axes, scale: !needs.unit, mirror: !needs.axes, redraw: true };
+        let frames = Frames {
+            rotate: !needs.axes,
+            scale: !needs.unit,
+            mirror: !needs.axes && !needs.hand,
+            redraw: true,
+        };
         let mut moved = 0;
         for seed in 0..30 {
-            let robots = robots(seed, needs.robots);
+            // A pattern is of robots in different places.
+            let robots = if *name == "pattern" { cloud(7, seed) } else { robots(seed, needs.robots) };
             let private = Setup { frames, ..base.clone() };
             for k in 0..robots.len() {
                 let plain = play::decide(rule.as_ref(), &base, &robots, k, seed, None).1 - robots.at[k];

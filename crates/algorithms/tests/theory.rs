@@ -3,6 +3,7 @@
 mod common;
 
 use common::{cloud, draw, ring, rule, schedules, slope};
+use std::f64::consts::{PI, TAU};
 use swarmyard_algorithms::geometry::{convex_hull, in_convex};
 use swarmyard_algorithms::lcm::rules::{Ando, Gravity, Midpoint, MinBox};
 use swarmyard_algorithms::lcm::{Demon, Moves, Robots, Schedule, Script, Setup, play};
@@ -253,7 +254,7 @@ fn in_sight(n: usize, sees: f64, seed: u64) -> Robots {
     let mut at = vec![Vec2::ZERO];
     for k in 1..n as u32 {
         let next_to = at[d.below(3 * k, k) as usize];
-        let off = Vec2::at_angle(d.between(3 * k + 1, 0.0, 6.28)) * d.between(3 * k + 2, 0.5 * sees, sees);
+        let off = Vec2::at_angle(d.between(3 * k + 1, 0.0, TAU)) * d.between(3 * k + 2, 0.5 * sees, sees);
         at.push(next_to + off);
     }
     Robots::at(at)
@@ -316,7 +317,7 @@ fn gathering_with_limited_sight_takes_a_number_of_rounds_that_grows_as_n_squared
     let mut measured = Vec::new();
     for n in [16, 32, 64, 128] {
         // Neighbours are 0.95 of the range apart.
-        let radius = 0.95 / (2.0 * math::sin(std::f64::consts::PI / n as f64));
+        let radius = 0.95 / (2.0 * math::sin(PI / n as f64));
         let mut robots = Robots::at(ring(n, radius, 0.1));
         let setup = Setup { sees_m: 1.0, ..Setup::default() };
         let how = (&Schedule::Full, Moves::Rigid);

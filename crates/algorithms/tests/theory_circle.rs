@@ -5,9 +5,9 @@ mod common;
 use common::{any_frames, cloud, ring, rule, schedules, slope};
 use std::f64::consts::{PI, TAU};
 use swarmyard_algorithms::geometry::{rotations, smallest_enclosing_circle, symmetricity};
-use swarmyard_algorithms::lcm::rules::{CircleFormation, Scatter, Spread};
-use swarmyard_algorithms::lcm::{Frame, Moves, Robots, Schedule, Setup, play};
-use swarmyard_base::{Vec2, math};
+use swarmyard_algorithms::lcm::rules::{CircleFormation, PatternFormation, Scatter, Spread};
+use swarmyard_algorithms::lcm::{Frame, Frames, Moves, Robots, Schedule, Setup, play};
+use swarmyard_base::{Rot2, Vec2, math};
 
 fn nearest_pair(robots: &Robots) -> f64 {
     let n = robots.len();
@@ -29,7 +29,7 @@ fn robots_form_a_circle_in_finite_time_and_spread_evenly_without_meeting() {
     let mut longest = 0;
     for seed in 0..6 {
         for schedule in schedules() {
-            let n = 4 + seed as usize;
+            let n = 4 + 2 * seed as usize;
             let mut robots = cloud(n, 500 + seed);
             let setup = any_frames(seed);
             let circle = smallest_enclosing_circle(&robots.at);
@@ -166,4 +166,58 @@ fn a_regular_polygon_is_formed_from_robots_without_symmetry() {
     play::rounds(&CircleFormation, &any_frames(3), how, &mut robots, 400, |_| false);
     assert_eq!(symmetricity(&robots.at, 1e-6), 6);
     assert!(gaps(&robots).iter().all(|g| (g - PI / 3.0).abs() < 1e-6));
+}
+
+/// Whether points are a turned, shifted and scaled copy of a pattern.
+fn similar(points: &[Vec2], pattern: &[Vec2]) -> bool {
+    let normal = |p: &[Vec2]| -> Vec<Vec2> {
+        let c = smallest_enclosing_circle(p);
+        p.iter().map(|q| (*q - c.centre) * (1.0 / c.radius)).collect()
+    };
+    let (p, f) = (normal(points), normal(pattern));
+    let Some(first) = p.iter().find(|q| q.norm() > 0.5) else { return false };
+    f.iter().filter(|q| q.norm() > 0.5).any(|q| {
+        let turn = Rot2::new(first.angle() - q.angle());
+        f.iter().all(|q| p.iter().any(|p| (*p - turn.apply(*q)).norm() < 1e-6))
+    })
+}
+
+/// Configurations of 12 robots with known symmetricity.
+fn twelve() -> Vec<(usize, Vec<Vec2>)> {
+    let mut all: Vec<(usize, Vec<Vec2>)> = vec![(1, cloud(12, 31).at), (12, ring(12, 1.0, 0.4))];
+    for k in [2, 3, 4, 6] {
+        let rings = (0..12 / k).map(|j| ring(k, 1.0 + 0.3 * j as f64, 0.37 * (j * j) as f64));
+        all.push((k, rings.flatten().collect()));
+    }
+    let mut centred = ring(11, 2.0, 0.1);
+    centred.push(Vec2::ZERO);
+    all.push((1, centred));
+    for (k, points) in &all {
+        assert_eq!(symmetricity(points, 1e-7), *k);
+    }
+    all
+}
+
+#[test]
+fn a_pattern_is_formed_iff_the_symmetricity_of_the_start_divides_its_own() {
+    let (mut formed, mut refused) = (0, 0);
+    for (k, start) in twelve() {
+        for (m, pattern) in twelve() {
+            let rule = PatternFormation { pattern: pattern.clone() };
+            let frames = Frames { rotate: true, scale: true, mirror: false, redraw: true };
+            let setup = Setup { frames, ..Setup::default() };
+            let mut robots = Robots::at(start.clone());
+            play::rounds(&rule, &setup, (&Schedule::Full, Moves::Rigid), &mut robots, 6, |_| false);
+            assert_eq!(similar(&robots.at, &pattern), m % k == 0, "from {k} to {m}");
+            if m % k == 0 {
+                formed += 1;
+                let there = robots.clone();
+                play::round(&rule, &setup, &Schedule::Full, Moves::Rigid, &mut robots, 7);
+                assert!((0..12).all(|i| (there.at[i] - robots.at[i]).norm() < 1e-6), "and they stay there");
+            } else {
+                refused += 1;
+            }
+        }
+    }
+    println!("patterns: {formed} formed, {refused} cannot be");
 }

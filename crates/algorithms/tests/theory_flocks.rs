@@ -145,7 +145,8 @@ fn disagreement_decays_by_the_second_eigenvalue_of_the_graph() {
     let around = |i: usize| math::cos(TAU * i as f64 / n as f64);
     let ring_value = 2.0 * (1.0 - math::cos(TAU / n as f64));
     let path_value = 2.0 * (1.0 - math::cos(PI / n as f64));
-    let cases: [(Topology, f64, &dyn Fn(usize) -> f64); 3] = [
+    type Wave<'a> = &'a dyn Fn(usize) -> f64;
+    let cases: [(Topology, f64, Wave<'_>); 3] = [
         (Topology::Ring, ring_value, &around),
         (Topology::Path, path_value, &path),
         (Topology::Complete, n as f64, &around),
@@ -252,7 +253,7 @@ fn a_platoon_is_string_stable_iff_kp_h2_plus_2_kd_h_is_at_least_2() {
     for kp in [0.3, 1.0, 2.5] {
         for kd in [0.2, 1.0, 3.0] {
             // The headway at which kp h² + 2 kd h = 2.
-            let h = ((kd * kd + 2.0 * kp) as f64).sqrt() - kd;
+            let h = f64::sqrt(kd * kd + 2.0 * kp) - kd;
             let h = h / kp;
             for (headway_s, stable) in [(1.02 * h, true), (0.98 * h, false), (0.0, false)] {
                 let platoon = Platoon { kp, kd, headway_s, ..Platoon::default() };

@@ -147,6 +147,8 @@ pub struct Needs {
     pub names: bool,
     /// Common axes: private frames may differ in scale only.
     pub axes: bool,
+    /// A common left and right.
+    pub hand: bool,
     /// A common unit of length.
     pub unit: bool,
     /// Lights: how many different ones.

@@ -170,8 +170,8 @@ fn step(
     share: &mut dyn FnMut(usize, Vec2, &Robots) -> f64,
 ) {
     let mut next = robots.clone();
-    for k in 0..robots.len() {
-        if active[k] {
+    for (k, acts) in active.iter().enumerate() {
+        if *acts {
             let (decision, target) = decide(rule, setup, robots, k, round, frame(k, robots));
             let part = share(k, target, robots);
             let from = robots.at[k];

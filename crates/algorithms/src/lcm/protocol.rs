@@ -57,6 +57,7 @@ fn sheet() -> Sheet {
         .param(Param::number("noise", Unit::Radian, "Width of the noise on a heading.").within(0.0, 2.0 * PI).or_num(0.0))
         .param(share("gain", "Weight of a neighbour in consensus.").within(0.0, 1.0).or_num(0.1))
         .param(Param::new("area", ParamType::Points { min_len: 2 }, "South-western and north-eastern corner of what `lloyd` covers."))
+        .param(Param::new("pattern", ParamType::Points { min_len: 1 }, "What `pattern` forms: as many points as there are robots, all different, in any place and size."))
         .param(Param::new("offset", ParamType::Point, "Place of the first follower against the leader.").or(Value::Point(Vec2::new(-1.0, 0.0))))
         .param(Param::new("seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of what the scheduler, the frames and the rule draw; the same for all robots.").or(Value::Int(1)))
         .param(Param::new("motion", ParamType::Name("protocol"), "What moves the robot; its own body when left out."))
@@ -137,6 +138,7 @@ fn tuning(p: &Params) -> Tuning {
         round_s: p.num("round"),
         area: p.points_or_none("area").map_or(usual.area, |a| (a[0], a[1])),
         offset: p.point("offset"),
+        pattern: p.points_or_none("pattern").map_or_else(Vec::new, <[Vec2]>::to_vec),
     }
 }
 

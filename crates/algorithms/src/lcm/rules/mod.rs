@@ -10,6 +10,7 @@ mod lights;
 mod lloyd;
 mod midpoint;
 mod minbox;
+mod pattern;
 mod pursuit;
 mod scatter;
 mod sectors;
@@ -27,6 +28,7 @@ pub use lights::TwoLights;
 pub use lloyd::Lloyd;
 pub use midpoint::Midpoint;
 pub use minbox::MinBox;
+pub use pattern::PatternFormation;
 pub use pursuit::CyclicPursuit;
 pub use scatter::Scatter;
 pub use sectors::{Sector, Sectors};
@@ -40,7 +42,7 @@ use std::sync::Arc;
 use swarmyard_base::Vec2;
 
 /// Numbers that rules may need; each takes those that mean something to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
     /// Longest way of one round, or the way of every round, m.
     pub step_m: f64,
@@ -54,6 +56,8 @@ pub struct Tuning {
     pub area: (Vec2, Vec2),
     /// Place of a follower in the leader's frame of axes, m.
     pub offset: Vec2,
+    /// The pattern to form, in any place and size.
+    pub pattern: Vec<Vec2>,
 }
 
 impl Default for Tuning {
@@ -65,6 +69,7 @@ impl Default for Tuning {
             round_s: 0.1,
             area: (Vec2::ZERO, Vec2::new(1.0, 1.0)),
             offset: Vec2::new(-1.0, 0.0),
+            pattern: Vec::new(),
         }
     }
 }
@@ -82,6 +87,7 @@ pub const NAMES: &[&str] = &[
     "spread",
     "spread-to-midpoint",
     "scatter",
+    "pattern",
     "vicsek",
     "cyclic-pursuit",
     "lloyd",
@@ -99,7 +105,7 @@ pub const NAMES: &[&str] = &[
 /// The rule of that name.
 #[must_use]
 pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
-    let t = *tuning;
+    let t = tuning.clone();
     let consensus = |topology| Arc::new(Consensus { topology, gain: t.gain }) as Arc<dyn Rule>;
     Some(match name {
         "centre-of-gravity" => Arc::new(Gravity),
@@ -113,13 +119,17 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
         "spread" => Arc::new(Spread::HalfWay),
         "spread-to-midpoint" => Arc::new(Spread::ToMidpoint),
         "scatter" => Arc::new(Scatter),
+        "pattern" => Arc::new(PatternFormation { pattern: t.pattern }),
         "vicsek" => Arc::new(Vicsek { step_m: t.step_m, noise_rad: t.noise_rad }),
         "cyclic-pursuit" => Arc::new(CyclicPursuit { step_m: t.step_m }),
         "lloyd" => Arc::new(Lloyd { low: t.area.0, high: t.area.1 }),
         "consensus" => consensus(Topology::Complete),
         "consensus-on-a-ring" => consensus(Topology::Ring),
         "consensus-on-a-path" => consensus(Topology::Path),
-        "cucker-smale" => Arc::new(Steered::new("cucker-smale", CuckerSmale::default(), t.round_s)),
+        "cucker-smale" => {
+            let flock = Steered::new("cucker-smale", CuckerSmale::default(), t.round_s);
+            Arc::new(flock.kicked(t.step_m))
+        }
         "olfati-saber-1" => Arc::new(Steered::new("olfati-saber-1", OlfatiSaber::free(), t.round_s)),
         "olfati-saber-2" => {
             let goal = OlfatiSaber::towards(Vec2::ZERO, Vec2::ZERO);

@@ -2,6 +2,7 @@
 
 use crate::lcm::flocks::{Moving, Steering};
 use crate::lcm::{Decision, Needs, Rule, Snapshot};
+use std::f64::consts::TAU;
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
 
@@ -11,13 +12,21 @@ pub struct Steered<S> {
     name: &'static str,
     steering: S,
     round_s: f64,
+    kick_m: f64,
 }
 
 impl<S: Steering> Steered<S> {
     /// As a rule of that name, with rounds of that length.
     #[must_use]
     pub fn new(name: &'static str, steering: S, round_s: f64) -> Steered<S> {
-        Steered { name, steering, round_s }
+        Steered { name, steering, round_s, kick_m: 0.0 }
+    }
+
+    /// When nobody in sight moves, goes this far in some direction: for flocks that only ever agree on how they
+    /// move already.
+    #[must_use]
+    pub fn kicked(self, kick_m: f64) -> Steered<S> {
+        Steered { kick_m, ..self }
     }
 }
 
@@ -26,7 +35,10 @@ impl<S: Steering> Rule for Steered<S> {
         self.name
     }
 
-    fn decide(&self, look: &Snapshot, _: Draw) -> Decision {
+    fn decide(&self, look: &Snapshot, chance: Draw) -> Decision {
+        if self.kick_m > 0.0 && look.seen.iter().all(|s| s.moved == Vec2::ZERO) {
+            return Decision::go(look, Vec2::at_angle(chance.between(0, 0.0, TAU)) * self.kick_m);
+        }
         // Positions count from where the robot is; those in the world do, when it knows where that is.
         let here = look.here.unwrap_or(Vec2::ZERO);
         let moving = |robot: Option<u32>, at: Vec2, moved: Vec2| Moving {
