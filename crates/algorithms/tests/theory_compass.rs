@@ -35,7 +35,7 @@ fn explore(setup: &Setup, robots: &Robots, slept: [u32; 2], depth: u32) -> Optio
         }
         let mut next = robots.clone();
         let schedule = Schedule::Script(Script::Rounds(vec![active]));
-        play::round(&Sectors, setup, &schedule, Moves::Rigid, &mut next, 0);
+        play::round(&Sectors::Fixed, setup, &schedule, Moves::Rigid, &mut next, 0);
         longest = longest.max(explore(setup, &next, slept, depth + 1)?);
     }
     Some(longest)
@@ -78,13 +78,13 @@ fn compasses_that_differ_by_more_than_a_quarter_of_pi_fail_two_robots_that_wait_
     let setup = compasses([0.0, FRAC_PI_4 + 0.01]);
     let found = (0..2000).map(|k| TAU * f64::from(k) / 2000.0).find(|bearing| {
         let robots = two(*bearing);
-        (0..2).all(|k| play::decide(&Sectors, &setup, &robots, k, 0, None).1 == robots.at[k])
+        (0..2).all(|k| play::decide(&Sectors::Fixed, &setup, &robots, k, 0, None).1 == robots.at[k])
     });
     let bearing = found.expect("the adversary finds a start where both stay");
     println!("sectors, difference π/4 + 0.01: both wait for ever at a bearing of {bearing:.4}");
     let mut robots = two(bearing);
     for r in 0..1000 {
-        play::round(&Sectors, &setup, &Schedule::Full, Moves::Rigid, &mut robots, r);
+        play::round(&Sectors::Fixed, &setup, &Schedule::Full, Moves::Rigid, &mut robots, r);
     }
     assert_eq!(robots, Robots { moved: vec![Vec2::ZERO; 2], ..two(bearing) });
 }
@@ -137,8 +137,9 @@ fn robots_meet_once_their_compasses_have_settled() {
     for k in 0..200_u32 {
         let mut demon = Settling { from: 20, errors: [FRAC_PI_8 - 1e-6, -FRAC_PI_8 + 1e-6] };
         let mut robots = two(TAU * f64::from(k) / 200.0 + 0.01);
-        let rounds =
-            play::against(&Sectors, &Setup::default(), &mut demon, &mut robots, 60, |r| r.diameter() < 1e-9);
+        let rounds = play::against(&Sectors::Fixed, &Setup::default(), &mut demon, &mut robots, 60, |r| {
+            r.diameter() < 1e-9
+        });
         assert!((21..60).contains(&rounds), "bearing {k}: {rounds} rounds");
     }
 }
@@ -152,9 +153,61 @@ fn asynchronous_robots_meet_too_in_every_run_that_was_tried() {
         let mut robots = two(0.021 * seed as f64);
         let schedule = Schedule::Async { wait: 0.5, compute: 0.5, travel: 1.0 };
         let how = (&schedule, Moves::Rigid, 0.8);
-        play::in_time(&Sectors, &setup, how, &mut robots, 200.0, |_, _, _| {});
+        play::in_time(&Sectors::Fixed, &setup, how, &mut robots, 200.0, |_, _, _| {});
         met += u32::from(robots.diameter() < 1e-9);
     }
     println!("sectors, async: {met} of 300 runs met");
     assert_eq!(met, 300);
+}
+
+/// Both compasses at will, from round to round, and everybody active at least in every other round: plays all
+/// choices of extreme errors. Answers whether robots meet within 6 rounds in all of them.
+fn always_meet(error: f64, robots: &Robots, slept: [u32; 2], depth: u32) -> bool {
+    if robots.diameter() < 1e-9 {
+        return true;
+    }
+    if depth == 6 {
+        return false;
+    }
+    let errors = [[error, error], [error, -error], [-error, error], [-error, -error]];
+    errors.iter().all(|errors| {
+        let frame = |turn: f64| Frame { turn, scale: 1.0, mirror: false };
+        let setup = Setup { given: errors.map(frame).to_vec(), ..Setup::default() };
+        [vec![0], vec![1], vec![0, 1]].into_iter().all(|active| {
+            let slept = [0, 1].map(|k| if active.contains(&(k as u32)) { 0 } else { slept[k] + 1 });
+            if slept.iter().any(|s| *s > 1) {
+                return true;
+            }
+            let mut next = robots.clone();
+            let schedule = Schedule::Script(Script::Rounds(vec![active]));
+            play::round(&Sectors::Changing, &setup, &schedule, Moves::Rigid, &mut next, 0);
+            always_meet(error, &next, slept, depth + 1)
+        })
+    })
+}
+
+#[test]
+fn compasses_that_change_by_less_than_an_eighth_of_pi_let_robots_meet_whatever_they_show() {
+    for error in [0.0, 0.2, FRAC_PI_8 - 0.03] {
+        for k in 0..96 {
+            let robots = two(0.007 + TAU * f64::from(k) / 96.0);
+            assert!(always_meet(error, &robots, [0, 0], 0), "error {error}, bearing {k}");
+        }
+    }
+}
+
+#[test]
+fn compasses_that_change_by_more_than_an_eighth_of_pi_fail_two_robots() {
+    let error = FRAC_PI_8 + 0.01;
+    let frame = |turn: f64| Frame { turn, scale: 1.0, mirror: false };
+    let setup = Setup { given: vec![frame(error), frame(-error)], ..Setup::default() };
+    let waits = |bearing: &f64| {
+        let robots = two(*bearing);
+        (0..2).all(|k| play::decide(&Sectors::Changing, &setup, &robots, k, 0, None).1 == robots.at[k])
+    };
+    // The adversary need not even change them: both wait, and nothing ever changes.
+    let found = (0..2000).map(|k| TAU * f64::from(k) / 2000.0).find(waits);
+    let bearing = found.expect("the adversary finds a start where both stay");
+    println!("sectors-changing, error π/8 + 0.01: both wait for ever at a bearing of {bearing:.4}");
+    assert!(!always_meet(error, &two(bearing), [0, 0], 0));
 }

@@ -21,15 +21,29 @@
 //!   where I was: north for me, and south or east for it.
 //!
 //! With compasses that differ by more both can see each other in the north, and wait for ever.
+//!
+//! [`Sectors::Changing`] is for compasses that err differently at every look, by less than π/8 each. It has three
+//! sectors: north (from π/4 to π) stays, south (from π to 7π/4) goes, east steps back far to the south. North
+//! and south are 3π/4 wide, so again no two robots are in one sector; and after a step back the line between both
+//! is within π/8 of the true north, so both see it within π/4 of their own: in north and south, whatever their
+//! compasses show by then. The step is twenty times the distance, which costs 0.05 rad of the π/8.
 
 use crate::lcm::{Decision, Needs, Rule, Snapshot};
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::{FRAC_PI_4, PI, TAU};
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
 
-/// The rule `sectors`; with other than two robots it stays.
-#[derive(Clone, Copy, Debug)]
-pub struct Sectors;
+/// The rules `sectors` and `sectors-changing`; with other than two robots they stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sectors {
+    /// For compasses that keep their error.
+    Fixed,
+    /// For compasses that do not.
+    Changing,
+}
+
+/// How many times the distance of the other a robot steps back under [`Sectors::Changing`].
+const FAR: f64 = 20.0;
 
 /// Where the other robot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +75,24 @@ impl Sector {
 
 impl Rule for Sectors {
     fn name(&self) -> &'static str {
-        "sectors"
+        match self {
+            Sectors::Fixed => "sectors",
+            Sectors::Changing => "sectors-changing",
+        }
     }
 
     fn decide(&self, look: &Snapshot, _: Draw) -> Decision {
         let [other] = look.others()[..] else { return Decision::stay(look) };
+        if *self == Sectors::Changing {
+            let angle = other.angle();
+            return if (FRAC_PI_4..PI).contains(&angle) {
+                Decision::stay(look)
+            } else if (-FRAC_PI_4..FRAC_PI_4).contains(&angle) {
+                Decision::go(look, Vec2::new(0.0, -FAR * other.norm()))
+            } else {
+                Decision::go(look, other)
+            };
+        }
         match Sector::of(other) {
             Sector::North => Decision::stay(look),
             Sector::South | Sector::East => Decision::go(look, other),
