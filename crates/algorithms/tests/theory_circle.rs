@@ -25,6 +25,28 @@ fn gaps(robots: &Robots) -> Vec<f64> {
 }
 
 #[test]
+fn who_goes_to_the_circle_goes_to_where_it_is_nearer_than_anybody_else() {
+    let mut within = 0;
+    for seed in 0..200 {
+        let robots = cloud(5 + seed as usize % 20, 900 + seed);
+        let circle = smallest_enclosing_circle(&robots.at);
+        for k in 0..robots.len() {
+            let (_, to) = play::decide(&CircleFormation, &any_frames(seed), &robots, k, 0, None);
+            let others = (0..robots.len()).filter(|j| *j != k).map(|j| (robots.at[j] - to).norm());
+            let nearest = others.fold(f64::INFINITY, f64::min);
+            let way = (robots.at[k] - to).norm();
+            assert!(
+                way < (1.0 - 1e-6) * nearest,
+                "seed {seed}, robot {k}: {way} m for it, {nearest} m for another"
+            );
+            within += u32::from(way > 0.0 && !circle.passes(to, 1e-6));
+        }
+    }
+    println!("circle: {within} moves ended within a cell");
+    assert!(within > 100, "the way to the circle was never blocked: {within}");
+}
+
+#[test]
 fn robots_form_a_circle_in_finite_time_and_spread_evenly_without_meeting() {
     let mut longest = 0;
     for seed in 0..6 {
@@ -108,14 +130,16 @@ fn robots_of_a_tower_scatter_and_never_meet_again() {
             let mut robots = Robots::at(at);
             let setup = Setup { seed, same_m: 1e-12, ..Setup::default() };
             let how = (&Schedule::Full, Moves::Rigid);
-            let mut places = 2;
+            let mut before = robots.clone();
             sum += play::rounds(&Scatter, &setup, how, &mut robots, 300, |r| {
-                let now = r.towers(1e-12).len();
-                assert!(now >= places, "towers merged");
-                places = now;
-                now == n
+                for (a, b) in (0..n).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                    let (was, is) = ((before.at[a] - before.at[b]).norm(), (r.at[a] - r.at[b]).norm());
+                    assert!(is >= 0.5 * was - 1e-12, "{is} m apart after {was} m");
+                }
+                before = r.clone();
+                r.towers(1e-12).len() == n
             });
-            assert_eq!(places, n);
+            assert_eq!(robots.towers(1e-12).len(), n);
         }
         let mean = sum as f64 / runs as f64;
         println!("scatter, n = {n}: {mean:.2} rounds");

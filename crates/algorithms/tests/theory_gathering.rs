@@ -3,6 +3,7 @@
 mod common;
 
 use common::{any_frames, cloud, ring, rule, schedules};
+use swarmyard_algorithms::geometry::smallest_enclosing_circle;
 use swarmyard_algorithms::lcm::rules::{GatherR2, Gravity, TwoLights};
 use swarmyard_algorithms::lcm::{
     BadDemon, Demon, Frame, Moves, Multiplicity, Robots, Schedule, Script, Setup, play,
@@ -100,6 +101,7 @@ fn gather_gathers_from_every_start_that_is_not_bivalent() {
 
 #[test]
 fn a_majority_tower_stays_all_movers_go_to_one_place_and_it_never_becomes_bivalent() {
+    let mut waited = 0;
     for start in starts() {
         for (k, schedule) in schedules().into_iter().enumerate() {
             let mut robots = start.clone();
@@ -118,7 +120,22 @@ fn a_majority_tower_stays_all_movers_go_to_one_place_and_it_never_becomes_bivale
                     }
                 }
                 assert!(goals.len() <= 1, "all who move go to one place: {goals:?}");
+                let circle = smallest_enclosing_circle(&robots.at);
+                // Somebody is neither on the circle nor at the target: those who are must wait.
+                let dirty = majority.is_none()
+                    && robots
+                        .at
+                        .iter()
+                        .any(|p| !circle.passes(*p, 1e-6) && goals.iter().all(|g| (*g - *p).norm() > 1e-6));
+                waited += u32::from(dirty);
                 play::round(&GatherR2, &setup, &schedule, Moves::Rigid, &mut robots, r);
+                if dirty {
+                    let now = smallest_enclosing_circle(&robots.at);
+                    assert!(
+                        (now.centre - circle.centre).norm() < 1e-6,
+                        "the circle stays, {schedule:?}, {r}"
+                    );
+                }
                 assert!(!bivalent(&robots), "{schedule:?}, round {r}");
                 if let Some((at, count)) = majority {
                     let now = robots.towers(1e-9);
@@ -128,6 +145,8 @@ fn a_majority_tower_stays_all_movers_go_to_one_place_and_it_never_becomes_bivale
             }
         }
     }
+    println!("gather: somebody had to wait in {waited} rounds");
+    assert!(waited > 10);
 }
 
 #[test]

@@ -43,16 +43,22 @@ mod tests {
     use crate::lcm::{Robots, Setup, play};
     use swarmyard_base::Vec2;
 
+    /// Two robots next to each other, each drawn to two others at the edge of its sight, away from the other.
+    fn torn() -> Robots {
+        let at = [(0.0, 0.0), (-0.05, 0.0), (0.6, 0.79), (0.6, -0.79), (-0.65, 0.79), (-0.65, -0.79)];
+        Robots::at(at.iter().map(|(x, y)| Vec2::new(*x, *y)).collect())
+    }
+
     #[test]
-    fn a_robot_at_the_edge_of_sight_does_not_go_away_from_it() {
-        // The one at the left is just in sight; the circle around the three others pulls to the right.
-        let at = [(0.0, 0.0), (-1.0, 0.0), (0.9, 0.4), (0.9, -0.4)];
-        let robots = Robots::at(at.iter().map(|(x, y)| Vec2::new(*x, *y)).collect());
+    fn robots_drawn_apart_stay_in_sight_of_each_other() {
+        let robots = torn();
         let setup = Setup { sees_m: 1.0, ..Setup::default() };
-        let (_, target) = play::decide(&Ando, &setup, &robots, 0, 0, None);
-        assert!((target - Vec2::new(-0.5, 0.0)).norm() <= 0.5 + 1e-12, "{target:?}");
-        let free = Setup { sees_m: 100.0, ..Setup::default() };
-        let (_, goal) = play::decide(&Ando, &free, &robots, 3, 0, None);
-        assert!(goal.norm() < 0.1, "without a limit it goes to the centre of the circle: {goal:?}");
+        let target = |k: usize| play::decide(&Ando, &setup, &robots, k, 0, None).1;
+        let middle = Vec2::new(-0.025, 0.0);
+        assert!((target(0) - middle).norm() <= 0.5 + 1e-12, "{:?}", target(0));
+        assert!((target(0) - target(1)).norm() <= 1.0 + 1e-12);
+        // To the centres of their circles they would lose each other.
+        let centre = |who: [usize; 4]| smallest_enclosing_circle(&who.map(|k| robots.at[k])).centre;
+        assert!((centre([0, 1, 2, 3]) - centre([0, 1, 4, 5])).norm() > 1.2);
     }
 }
