@@ -157,9 +157,18 @@ fn graph(params: Params) -> Result<Arc<GraphModel>, String> {
     GraphModel::new(vec![spec]).map(Arc::new).map_err(|p| format!("{p:?}"))
 }
 
-/// Plays the algorithm with these parameters until a time; with `saved`, every graph is saved and loaded anew
-/// after every happening.
-fn live(params: Params, start: &Robots, until_s: f64, saved: bool) -> (Robots, Vec<String>) {
+/// What robots have to go through.
+#[derive(Clone, Copy, PartialEq)]
+enum Trial {
+    Nothing,
+    /// Every graph is saved and loaded anew after every happening.
+    Saved,
+    /// All lose their memory at this time, and start again.
+    CrashAt(f64),
+}
+
+/// Plays the algorithm with these parameters until a time.
+fn live(params: Params, start: &Robots, until_s: f64, trial: Trial) -> (Robots, Vec<String>) {
     let model = graph(params).expect("the parameters are good");
     let body = |at: &Vec2| Body {
         from: Pose2 { at: *at, heading: 0.3 },
@@ -172,8 +181,11 @@ fn live(params: Params, start: &Robots, until_s: f64, saved: bool) -> (Robots, V
     let mut world = World { now: Moment::ZERO, bodies, timers: Vec::new(), numbers: 0, said: Vec::new() };
     let mut graphs: Vec<Graph> = start.at.iter().map(|_| Graph::new(&model)).collect();
     let mut tell = |me: usize, what: Happening, world: &mut World| {
+        if what == Happening::Start {
+            graphs[me].crash();
+        }
         graphs[me].on(what, &mut Reach { world, me }).expect("it comes to rest");
-        if saved {
+        if trial == Trial::Saved {
             let image = graphs[me].save();
             graphs[me] = Graph::new(&model);
             graphs[me].load(&image).expect("it is a memory of that graph");
@@ -183,7 +195,16 @@ fn live(params: Params, start: &Robots, until_s: f64, saved: bool) -> (Robots, V
         tell(me, Happening::Start, &mut world);
     }
     let end = Moment::ZERO.plus(until_s);
+    let mut crash = if let Trial::CrashAt(t) = trial { Some(Moment::ZERO.plus(t)) } else { None };
     loop {
+        let next = world.timers.iter().map(|t| t.0).min();
+        if let Some(at) = crash.filter(|c| next.is_some_and(|n| *c <= n)) {
+            (world.now, crash) = (at, None);
+            world.timers.clear();
+            for me in 0..start.len() {
+                tell(me, Happening::Start, &mut world);
+            }
+        }
         let arrival = (0..world.bodies.len())
             .filter_map(|k| world.bodies[k].task.map(|t| (t.2, k)))
             .min_by(|a, b| a.cmp(b));
@@ -263,7 +284,7 @@ fn compare(rule: &str, word: &str, setup: &Setup, moves: Moves, params: Params) 
     let rounds = 12.95;
     let mut pure = start(n);
     play::in_time(pure_rule.as_ref(), setup, (&schedule(word), moves, 0.8), &mut pure, rounds, |_, _, _| {});
-    let (live, said) = live(params, &start(n), rounds * ROUND_S, false);
+    let (live, said) = live(params, &start(n), rounds * ROUND_S, Trial::Nothing);
     assert!(said.is_empty(), "`{rule}` under {word}: {said:?}");
     assert_agree(&pure, &live, &format!("`{rule}` under {word}, {moves:?}"));
     (0..n).map(|k| (pure.at[k] - start(n).at[k]).norm()).sum()
@@ -307,7 +328,7 @@ fn a_written_schedule_agrees_too() {
     let how = (&script, Moves::Rigid, 0.8);
     play::in_time(&rules::Gravity, &setup("centre-of-gravity"), how, &mut pure, 10.0, |_, _, _| {});
     let params = params("centre-of-gravity", "script").with("script", text(csv));
-    let (live, _) = live(params, &start(3), 10.0 * ROUND_S, false);
+    let (live, _) = live(params, &start(3), 10.0 * ROUND_S, Trial::Nothing);
     assert_agree(&pure, &live, "a written schedule");
     assert_ne!(pure.at, start(3).at);
 }
@@ -322,17 +343,18 @@ fn robots_that_turn_before_they_go_arrive_within_the_round_too() {
 
 #[test]
 fn fully_synchronous_robots_gather_within_the_first_round() {
-    let (live, _) = live(params("centre-of-gravity", "fsync"), &start(9), 0.95 * ROUND_S, false);
+    let (live, _) = live(params("centre-of-gravity", "fsync"), &start(9), 0.95 * ROUND_S, Trial::Nothing);
     assert!(live.diameter() < 1e-9, "{}", live.diameter());
 }
 
 #[test]
 fn two_robots_with_lights_meet_and_lights_are_seen() {
     let params = params("two-lights", "random");
-    let (robots, _) = live(params, &start(2), 40.0 * ROUND_S, false);
+    let (robots, _) = live(params, &start(2), 40.0 * ROUND_S, Trial::Nothing);
     assert!(robots.diameter() < 1e-6);
     let blind = params_with_one_light();
-    let (apart, _) = live(blind, &Robots::at(vec![Vec2::ZERO, Vec2::new(8.0, 0.0)]), 8.95 * ROUND_S, false);
+    let (apart, _) =
+        live(blind, &Robots::at(vec![Vec2::ZERO, Vec2::new(8.0, 0.0)]), 8.95 * ROUND_S, Trial::Nothing);
     assert!(apart.diameter() > 1e-3, "with one light, in turn, they only halve their distance");
 }
 
@@ -343,17 +365,28 @@ fn params_with_one_light() -> Params {
 #[test]
 fn a_robot_saved_and_loaded_after_every_step_goes_on_as_if_nothing_had_happened() {
     for word in WORDS {
-        let plain = live(params("vicsek", word), &start(5), 9.0 * ROUND_S, false);
-        let saved = live(params("vicsek", word), &start(5), 9.0 * ROUND_S, true);
+        let plain = live(params("vicsek", word), &start(5), 9.0 * ROUND_S, Trial::Nothing);
+        let saved = live(params("vicsek", word), &start(5), 9.0 * ROUND_S, Trial::Saved);
         assert_eq!(plain, saved, "{word}");
+    }
+}
+
+#[test]
+fn robots_that_forget_everything_between_two_rounds_go_on_as_if_nothing_had_happened() {
+    for word in ["fsync", "random", "round-robin", "bounded"] {
+        // Their timers start from another moment, so the last bits may differ.
+        let plain = live(params("centre-of-gravity", word), &start(5), 9.95 * ROUND_S, Trial::Nothing);
+        let crash = Trial::CrashAt(3.95 * ROUND_S);
+        let crashed = live(params("centre-of-gravity", word), &start(5), 9.95 * ROUND_S, crash);
+        assert_agree(&plain.0, &crashed.0, word);
     }
 }
 
 #[test]
 fn nobody_looks_after_the_last_round() {
     let params = params("vicsek", "fsync").with("rounds", Value::Int(3));
-    let (three, _) = live(params.clone(), &start(4), 3.0 * ROUND_S, false);
-    let (later, _) = live(params, &start(4), 30.0 * ROUND_S, false);
+    let (three, _) = live(params.clone(), &start(4), 3.0 * ROUND_S, Trial::Nothing);
+    let (later, _) = live(params, &start(4), 30.0 * ROUND_S, Trial::Nothing);
     assert_eq!(three.at, later.at);
     assert_ne!(three.at, start(4).at);
 }

@@ -125,9 +125,8 @@ fn robots_of_a_tower_scatter_and_never_meet_again() {
         let runs = 60;
         let mut sum = 0;
         for seed in 0..runs {
-            let mut at = vec![Vec2::ZERO; n - 1];
-            at.push(Vec2::new(1.0, 0.0));
-            let mut robots = Robots::at(at);
+            let at = [vec![Vec2::ZERO; n / 2], vec![Vec2::new(1.0, 0.0); n / 2]];
+            let mut robots = Robots::at(at.concat());
             let setup = Setup { seed, same_m: 1e-12, ..Setup::default() };
             let how = (&Schedule::Full, Moves::Rigid);
             let mut before = robots.clone();
