@@ -198,7 +198,7 @@ fn live(params: Params, start: &Robots, until_s: f64, trial: Trial) -> (Robots, 
     let mut crash = if let Trial::CrashAt(t) = trial { Some(Moment::ZERO.plus(t)) } else { None };
     loop {
         let next = world.timers.iter().map(|t| t.0).min();
-        if let Some(at) = crash.filter(|c| next.is_some_and(|n| *c <= n)) {
+        if let Some(at) = crash.filter(|c| *c < end && next.is_none_or(|n| *c <= n)) {
             (world.now, crash) = (at, None);
             world.timers.clear();
             for me in 0..start.len() {
@@ -392,8 +392,27 @@ fn nobody_looks_after_the_last_round() {
 }
 
 #[test]
-fn a_schedule_that_cannot_be_read_is_named() {
-    let params = params("midpoint", "script").with("script", text("0, 2, 1"));
-    let Err(why) = graph(params) else { panic!("it must not be read") };
-    assert!(why.contains("line 1"), "{why}");
+fn what_cannot_be_meant_is_named() {
+    let points = |p: &[(f64, f64)]| Value::Points(p.iter().map(|(x, y)| Vec2::new(*x, *y)).collect());
+    let cases = [
+        (params("midpoint", "script").with("script", text("0, 2, 1")), "line 1"),
+        (params("lloyd", "fsync").with("area", points(&[(1.0, 0.0), (0.0, 1.0)])), "`area`"),
+        (params("pattern", "fsync").with("pattern", points(&[(1.0, 2.0), (0.0, 1.0), (1.0, 2.0)])), "[1, 2]"),
+    ];
+    for (params, word) in cases {
+        let Err(why) = graph(params) else { panic!("{word}: it must not be taken") };
+        assert!(why.contains(word), "{why}");
+    }
+}
+
+#[test]
+fn a_robot_that_forgets_its_light_puts_it_out() {
+    // Both show their second light when they forget it; the rule of two lights starts anew, and they meet.
+    let two = Robots::at(vec![Vec2::ZERO, Vec2::new(8.0, 0.0)]);
+    let crash = Trial::CrashAt(0.95 * ROUND_S);
+    let (before, _) = live(params("two-lights", "fsync"), &two, 0.9 * ROUND_S, Trial::Nothing);
+    assert_eq!(before.light, [1, 1]);
+    let (after, _) =
+        live(params("two-lights", "fsync").with("rounds", Value::Int(1)), &two, 2.0 * ROUND_S, crash);
+    assert_eq!(after.light, [0, 0]);
 }

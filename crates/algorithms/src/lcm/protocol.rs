@@ -85,7 +85,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         "shortest" => Moves::Shortest { delta_m },
         _ => Moves::Rigid,
     };
-    let tuning = tuning(p);
+    let tuning = tuning(p)?;
     let name = p.text("rule");
     let rule = by_name(name, &tuning)
         .ok_or_else(|| Diagnostic::error("unknown-rule", format!("there is no rule `{name}`")))?;
@@ -129,17 +129,27 @@ fn setup(p: &Params, rule: &dyn Rule) -> Setup {
     }
 }
 
-fn tuning(p: &Params) -> Tuning {
+fn tuning(p: &Params) -> Result<Tuning, Diagnostic> {
     let usual = Tuning::default();
-    Tuning {
+    let area = p.points_or_none("area").map_or(usual.area, |a| (a[0], a[1]));
+    if !(area.0.x < area.1.x && area.0.y < area.1.y) {
+        let what = "the first corner of `area` is south-west of the second";
+        return Err(Diagnostic::error("empty-area", what).at(p.span("area")).help("exchange or move them"));
+    }
+    let pattern = p.points_or_none("pattern").map_or_else(Vec::new, <[Vec2]>::to_vec);
+    if let Some(twice) = pattern.iter().enumerate().find(|(k, q)| pattern[..*k].contains(*q)) {
+        let what = format!("two points of `pattern` are in one place: [{}, {}]", twice.1.x, twice.1.y);
+        return Err(Diagnostic::error("same-place", what).at(p.span("pattern")).help("move one of them"));
+    }
+    Ok(Tuning {
         step_m: p.num("step"),
         noise_rad: p.num("noise"),
         gain: p.num("gain"),
         round_s: p.num("round"),
-        area: p.points_or_none("area").map_or(usual.area, |a| (a[0], a[1])),
+        area,
         offset: p.point("offset"),
-        pattern: p.points_or_none("pattern").map_or_else(Vec::new, <[Vec2]>::to_vec),
-    }
+        pattern,
+    })
 }
 
 /// Shared by all robots of a type.
@@ -195,10 +205,12 @@ impl Microprotocol for Cycler {
     fn start(&mut self, cx: &mut Cx<'_>) {
         let model = Arc::clone(&self.model);
         let now = cx.now().since(Moment::ZERO) / model.round_s;
+        // One that comes back after a crash may still show a light it does not remember.
+        cx.shine(self.memory.light);
         let next = |last: Option<&Cycle>, cx: &Cx<'_>| {
             model.schedule.cycle(model.setup.seed, cx.me(), cx.robots(), last, model.travel)
         };
-        // One that comes back after a crash has missed some.
+        // It has missed some cycles too.
         let mut cycle = next(None, cx);
         while let Some(missed) = cycle.filter(|c| c.look < now) {
             cycle = next(Some(&missed), cx);
