@@ -8,6 +8,7 @@ pub(crate) mod place;
 mod robots;
 mod room;
 mod shape;
+mod sweep;
 mod table;
 
 use crate::Context;
@@ -24,9 +25,9 @@ use swarmyard_part_api::{Kind, ParamType, Sheet};
 use swarmyard_scene::{Node, Params, Value, expr};
 
 /// Top-level keys, for suggestions.
-const TOP_LEVEL: [&str; 19] = [
+const TOP_LEVEL: [&str; 20] = [
     "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall",
-    "obstacle", "track", "beacon", "robot", "assert", "template", "use", "x",
+    "obstacle", "track", "beacon", "robot", "assert", "sweep", "template", "use", "x",
 ];
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
@@ -52,8 +53,10 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     let beacons = meaning.pieces("beacons", beacons, Meaning::beacon);
     let robots = robots::robots(&mut meaning, robots, &run, &world, &obstacles);
     let asserts = meaning.asserts(sections.asserts);
+    let sweep = sections.sweep.map(|tree| meaning.sweep(&tree));
     meaning.report_unused_types();
     root.children = vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts];
+    root.children.extend(sweep);
     root
 }
 
@@ -65,6 +68,7 @@ struct Sections {
     surfaces: Vec<(Key, Tree)>,
     types: Vec<(Key, Tree)>,
     asserts: Vec<Tree>,
+    sweep: Option<Tree>,
 }
 
 /// A robot type, while the robots are read.
@@ -94,6 +98,7 @@ impl<'a> Meaning<'_, 'a> {
             "run" => sections.run = Some(tree),
             "world" => sections.world = Some(tree),
             "record" => sections.record = Some(tree),
+            "sweep" => sections.sweep = Some(tree),
             "surface" => sections.surfaces = self.named_tables(&key, tree),
             "type" => sections.types = self.named_tables(&key, tree),
             "assert" => sections.asserts = list_of_tables(self.context, &key, tree),
