@@ -116,7 +116,8 @@ fn a_measure_means_what_the_same_text_means_in_an_assertion() {
     assert!(sim.state().accounts.contacts > 0, "a world without contacts tests little");
     let mut text = WORLD.to_owned();
     for number in NUMBERS {
-        let value = Quantity::new(sim.model(), number).unwrap_or_else(|d| panic!("{number}: {d:?}")).value(&sim);
+        let value =
+            Quantity::new(sim.model(), number).unwrap_or_else(|d| panic!("{number}: {d:?}")).value(&sim);
         assert!(value.is_finite(), "{number}");
         text += &format!("[[assert]]\nthat = \"({number}) == ({value:?})\"\nholds = \"at-end\"\n");
         // The referee must also be able to disagree.

@@ -277,16 +277,15 @@ fn round_numbers((low, high): (f64, f64)) -> Vec<f64> {
     (0..20).map(|k| (first + f64::from(k)) * step).take_while(|x| *x <= high + step * 1e-9).collect()
 }
 
-/// Powers of ten between two ends; the ends themselves when there are none.
+/// Round numbers for a logarithmic axis: powers of ten, and twice and five times them where there are few.
 fn powers((low, high): (f64, f64)) -> Vec<f64> {
     let log10 = |x: f64| math::ln(x) / math::ln(10.0);
-    let (first, last) = ((log10(low) - 1e-9).ceil(), (log10(high) + 1e-9).floor());
-    if last - first < 1.0 {
-        return vec![low, high];
-    }
+    let (first, last) = (log10(low).floor(), log10(high).ceil());
     let every = ((last - first) / 8.0).ceil().max(1.0);
-    let all = (0..9).map(|k| first + every * f64::from(k)).take_while(|e| *e <= last);
-    all.map(|e| math::pow(10.0, e)).collect()
+    let factors: &[f64] = if last - first <= 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let decades = (0..10).map(|k| math::pow(10.0, first + every * f64::from(k)));
+    let all = decades.flat_map(|decade| factors.iter().map(move |f| f * decade));
+    all.filter(|x| *x >= low * (1.0 - 1e-9) && *x <= high * (1.0 + 1e-9)).collect()
 }
 
 /// The words that do not run into the one before.
@@ -327,10 +326,9 @@ mod tests {
         assert_eq!(shown((0.0, 1.0)), "0 0.2 0.4 0.6 0.8 1");
         assert_eq!(shown((-3.0, 47.0)), "0 10 20 30 40");
         assert_eq!(shown((0.00012, 0.00031)), "0.00015 0.0002 0.00025 0.0003");
-        assert_eq!(
-            powers((0.001, 1.0)).into_iter().map(short).collect::<Vec<_>>(),
-            ["0.001", "0.01", "0.1", "1"]
-        );
+        let logs = |ends| powers(ends).into_iter().map(short).collect::<Vec<_>>().join(" ");
+        assert_eq!(logs((0.001, 1.0)), "0.001 0.01 0.1 1");
+        assert_eq!(logs((0.103, 0.985)), "0.2 0.5");
     }
 
     #[test]
