@@ -94,16 +94,16 @@ fn the_scenarios_table_says_what_is_run_and_every_row_is_a_run_of_that_hash() {
     assert!(done.out.ends_with("\r\n") && done.out.matches('\n').count() == 13, "{}", done.out);
     let lines: Vec<&str> = done.out.lines().collect();
     assert_eq!(lines[0], COLUMNS);
-    assert!(lines[6].starts_with("6,0,0.1s,0.1,4,"), "{}", lines[6]);
-    assert!(lines[7].starts_with("7,0.3,0.01s,0.01,2,"), "{}", lines[7]);
+    assert!(lines[6].starts_with("6,0,100ms,0.1,4,"), "{}", lines[6]);
+    assert!(lines[7].starts_with("7,0.3,10ms,0.01,2,"), "{}", lines[7]);
     let run = "run duel.toml --set type.cart.part.drive.slip=0.3 --set run.quantum=0.01s --set run.duration=4 --seed 2";
     let alone = yard.run(&format!("{run} --no-record --json")).exits(0).json("swarmyard-run/1");
     let hash = alone["hash"].as_str().unwrap().to_owned();
     assert!(lines[7].contains(&hash), "{hash} is not in {}", lines[7]);
     // A wheel that does not slip draws nothing, so seeds change nothing; one that slips differs.
     let cell = |line: usize, k: usize| lines[line].split(',').nth(k).unwrap().to_owned();
-    assert_eq!([cell(4, 12), cell(4, 5)], [cell(5, 12), cell(5, 5)]);
-    assert_ne!(cell(10, 12), cell(11, 12));
+    assert_eq!([cell(4, 13), cell(4, 5)], [cell(5, 13), cell(5, 5)]);
+    assert_ne!(cell(10, 13), cell(11, 13));
     // Carts of radius 10 cm touch at 20 cm, after 0.9 m at 0.3 m/s.
     let gap: f64 = cell(4, 5).parse().unwrap();
     let meet: f64 = cell(1, 6).parse().unwrap();
