@@ -1,6 +1,8 @@
 //! `sweep`, and a controller that is written while its world runs.
 
-use crate::yard::Yard;
+use crate::yard::{Done, Yard};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The world of the case study, from anywhere.
 fn network() -> String {
@@ -210,11 +212,11 @@ fn a_sweep_that_is_killed_goes_on_and_ends_in_the_same_table() {
     let yard = with_table("sweep-killed");
     let words = "sweep duel.toml --seeds 15 --vary run.quantum=1ms,2ms --until 20s --jobs 2";
     let mut child = yard.command(&format!("{words} --out out")).spawn().unwrap();
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     while journalled(&yard) < 3 {
         assert!(child.try_wait().unwrap().is_none(), "it was too fast to be killed");
         assert!(begin.elapsed().as_secs() < 120, "nothing came");
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
     child.wait().unwrap();
@@ -231,6 +233,38 @@ fn a_sweep_that_is_killed_goes_on_and_ends_in_the_same_table() {
     assert_eq!(yard.read("out/results.csv"), yard.run(words).exits(0).out);
     let third = yard.run(&format!("{words} --out out")).exits(0);
     assert!(third.err.contains("60 of 60 runs are there already"), "{}", third.err);
+}
+
+#[test]
+fn an_interrupt_ends_a_sweep_between_two_steps_and_says_how_to_go_on() {
+    let yard = with_table("sweep-interrupt");
+    let words = "sweep duel.toml --seeds 15 --vary run.quantum=1ms,2ms --until 20s --jobs 2 --out out";
+    let mut command = yard.command(words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begin = Instant::now();
+    while journalled(&yard) < 3 {
+        assert!(begin.elapsed().as_secs() < 120, "nothing came");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let done = Done::from(child.wait_with_output().unwrap()).exits(130);
+    let kept = journalled(&yard);
+    assert!(done.err.contains(&format!("ended after {kept} of 60 runs")), "{}", done.err);
+    assert!(done.err.contains("the same command goes on from there") && done.out.is_empty(), "{done:?}");
+}
+
+/// Two at once would write over one another's lines.
+#[test]
+fn a_folder_that_another_sweep_writes_to_is_refused() {
+    let yard = with_table("sweep-in-use");
+    std::fs::create_dir(yard.path("out")).unwrap();
+    let file = std::fs::File::create(yard.path("out/journal.txt")).unwrap();
+    file.lock().unwrap();
+    let refused = yard.run("sweep duel.toml --out out").exits(1);
+    assert!(refused.err.contains("another sweep is writing to `out/journal.txt`"), "{}", refused.err);
+    file.unlock().unwrap();
+    yard.run("sweep duel.toml --seeds 1 --out out").exits(0);
 }
 
 #[test]
@@ -277,6 +311,15 @@ fn wrong_sweeps_are_refused() {
     assert!(unknown.err.contains("there is nothing at `/robots/c`"), "{}", unknown.err);
     assert!(!yard.path("x.svg").exists());
     yard.write("bad.toml", &yard.read("duel.toml").replace("count = 2", "count = 1"));
+    for (change, to, says) in [
+        ("/robots/b)", "/robots/c)", "there is nothing at `/robots/c`"),
+        ("part.drive.slip", "part.drive.slop", "`slop` is not a key of `diff-drive`"),
+    ] {
+        yard.write("worse.toml", &yard.read("duel.toml").replace(change, to));
+        let worse = yard.run("check worse.toml").exits(3);
+        assert!(worse.err.contains(says), "{}", worse.err);
+    }
+    yard.run("check duel.toml").exits(0);
     let bad = yard.run("check bad.toml").exits(3);
     let line = 1 + yard.read("bad.toml").lines().position(|l| l == "count = 1").unwrap();
     assert!(bad.err.contains(&format!("bad.toml:{line}:9")), "{}", bad.err);

@@ -160,6 +160,11 @@ impl SweepArgs {
     }
 }
 
+/// Says whether the keys and measures of a scenario's `[sweep]` exist.
+pub(crate) fn check(file: &Path, set: &[(String, String)]) -> Result<(), Failure> {
+    plan::check(file, set)
+}
+
 /// Makes the plan, runs what is missing, and writes what came of it.
 pub(crate) fn sweep(args: &SweepArgs, out: &Out) -> Result<Exit, Failure> {
     let plan = Plan::make(args)?;

@@ -9,6 +9,7 @@ use crate::cli::load;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use swarmyard::base::Diagnostics;
 use swarmyard::base::hash::{NUMERICS_VERSION, bytes_hash, mix64};
 use swarmyard::formats::{self, Loader};
 use swarmyard::scene::sweep::{Sweep, quantity};
@@ -42,41 +43,39 @@ pub(super) struct Task {
 impl Plan {
     /// Reads the scenario and lays the arguments over its `[sweep]`.
     pub(super) fn make(args: &SweepArgs) -> Result<Plan, Failure> {
-        let set = args.set.set.clone();
-        let scene = read(&args.file, &set)?;
-        let table = scene.find("/sweep").map(Sweep::read);
+        let scene = read(&args.file, &args.set.set)?;
+        let table = table(&scene)?;
         if table.is_none() && args.vary.is_empty() && args.seeds.is_none() {
-            let what =
-                format!("`{}` has no table `[sweep]`, and nothing to vary was given", args.file.display());
+            let file = args.file.display();
+            let what = format!("`{file}` has no table `[sweep]`, and nothing to vary was given");
             return Err(Failure::new(Exit::Usage, "nothing-to-vary", what).help(
                 "give --vary KEY=VALUES or --seeds N, or write a table `[sweep]`: swarmyard describe sweep",
             ));
         }
-        let problems = |all: Vec<_>| Failure {
-            exit: Exit::Scenario,
-            sources: scene.sources.clone(),
-            problems: swarmyard::base::Diagnostics(all),
-            file: None,
-        };
-        let mut sweep = table.transpose().map_err(problems)?.unwrap_or_default();
+        let mut sweep = table.unwrap_or_default();
         args.lay_over(&mut sweep);
+        let (mut plan, base) = Plan::checked(&args.file, &args.set.set, sweep)?;
+        plan.identity = meaning(&scene, &base);
+        plan.bring();
+        Ok(plan)
+    }
+
+    /// A plan whose keys and measures the scenario has; and the scenario as it is, loaded.
+    fn checked(file: &Path, set: &[(String, String)], sweep: Sweep) -> Result<(Plan, Sim), Failure> {
         let points = sweep.points().map_err(|what| Failure::new(Exit::Usage, "bad-sweep", what))?;
-        let base = load::scenario(&args.file, &set, 1)?;
-        let asserts = base.model().asserts.iter().map(|a| a.name.clone()).collect();
-        let mut plan = Plan {
-            file: args.file.clone(),
-            set,
+        let base = load::scenario(file, set, 1)?;
+        let plan = Plan {
+            file: file.to_owned(),
+            set: set.to_vec(),
             sweep,
             points,
-            asserts,
+            asserts: base.model().asserts.iter().map(|a| a.name.clone()).collect(),
             identity: 0,
             brought: BTreeMap::new(),
         };
         plan.check_keys()?;
         plan.check_measures(&base)?;
-        plan.identity = meaning(&scene, &base);
-        plan.bring();
-        Ok(plan)
+        Ok((plan, base))
     }
 
     pub(super) fn runs(&self) -> usize {
@@ -143,7 +142,7 @@ impl Plan {
             let words: BTreeSet<&String> = self.points.iter().map(|p| &p[at]).collect();
             for word in words.into_iter().filter(|v| quantity(v).is_none()) {
                 let pair = (axis.key.clone(), word.clone());
-                let set = [&self.set[..], &[pair.clone()]].concat();
+                let set = [&self.set[..], std::slice::from_ref(&pair)].concat();
                 if let (Ok(scene), Ok(sim)) = (read(&self.file, &set), load::scenario(&self.file, &set, 1)) {
                     self.brought.insert(pair, meaning(&scene, &sim));
                 }
@@ -167,6 +166,24 @@ fn meaning(scene: &Scene, sim: &Sim) -> u64 {
     node(&mut text, &scene.root);
     let code = sim.model().code();
     code.iter().fold(bytes_hash(text.as_bytes()), |sum, (_, bytes)| mix64(sum ^ bytes_hash(bytes)))
+}
+
+/// Says whether the keys and measures of a scenario's `[sweep]` exist.
+pub(super) fn check(file: &Path, set: &[(String, String)]) -> Result<(), Failure> {
+    match table(&read(file, set)?)? {
+        None => Ok(()),
+        Some(sweep) => Plan::checked(file, set, sweep).map(|_| ()),
+    }
+}
+
+/// What the scenario's `[sweep]` says, if it has one.
+fn table(scene: &Scene) -> Result<Option<Sweep>, Failure> {
+    scene.find("/sweep").map(Sweep::read).transpose().map_err(|problems| Failure {
+        exit: Exit::Scenario,
+        sources: scene.sources.clone(),
+        problems: Diagnostics(problems),
+        file: None,
+    })
 }
 
 /// The scene of a scenario file.
