@@ -60,9 +60,9 @@ at = [0.3, -0.4]
 [[obstacle]]
 name = "puck"
 radius = 0.1
-at = [0, 0.1]
+at = [0.6, 0.02]
 movable = true
-velocity = [0.3, 0.1]
+velocity = [1.5, 0]
 [[beacon]]
 name = "light"
 id = 1
@@ -169,7 +169,7 @@ fn a_name_that_is_not_there_is_said_with_the_nearest() {
         ("/robots/a/rays.rnge", "unknown-channel", "range"),
         ("/robots/a/rays.range[5]", "out-of-range", "5 numbers"),
         ("mean(self/rays.range[4])", "out-of-range", "3 numbers"),
-        ("/obstacles/rock.speed", "unknown-field", "never moves"),
+        ("/beacons/light.speed", "unknown-field", "never moves"),
         ("tme", "bad-condition", "time"),
     ] {
         let d = Quantity::new(sim.model(), text).expect_err(text);
