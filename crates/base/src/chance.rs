@@ -48,6 +48,8 @@ pub enum Purpose {
     Schedule = 28,
     /// Whatever a part modelled outside of this program draws for.
     PartModel = 60,
+    /// A value that a sweep gives to a key.
+    SweepValue = 90,
 }
 
 /// One address of chance; each `index` under it is an independent draw.

@@ -38,6 +38,6 @@ pub use swarmyard_part_api as part_api;
 pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;
 pub use swarmyard_sim::{
-    Error, KERNEL, Mapper, Modules, Options, Scenario, Shelved, Sim, Timeline, View, occupancy,
-    registry_with, standard_registry,
+    Error, Gauge, KERNEL, Mapper, Modules, Options, Quantity, Scenario, Shelved, Sim, Timeline, View,
+    occupancy, registry_with, standard_registry,
 };
