@@ -221,7 +221,6 @@ mod tests {
         assert_eq!(Moment { time: Time(1), offset: u32::MAX }.plus(0.5e-9).time, Time(2));
     }
 
-
     #[test]
     fn sixty_hertz_does_not_drift() {
         let p = Period::new(Ratio::new(1, 60).unwrap());
