@@ -483,7 +483,7 @@ fn a_group_is_taken_apart_into_robots_where_they_start() {
     }
     let from_zero = YARD.replace("count = 3", "count = 3\nfirst = 0");
     let text = after(&from_zero, &[Change::Split { entry: "robot[2]".into() }]);
-    assert!(text.contains("name = \"g0\"") && !text.contains("name = \"g3\"") && !text.contains("first"));
+    assert!(text.contains("name = \"g0\"") && !text.contains("name = \"g3\"") && !text.contains("first ="));
     refused(YARD, Change::Split { entry: "robot[0]".into() }, "one robot already");
     refused(
         &YARD.replace("count = 3", "count = 501"),

@@ -223,7 +223,12 @@ fn damaged_configurations_are_refused_or_mean_what_their_scenario_means() {
 fn long_and_hostile_texts_are_refused_politely() {
     let flood: String = (0..50_000).map(|k| format!("k{k} = 1\n")).collect();
     let failed = convert("t.config", &flood).expect_err("unknown keys");
-    assert!(failed.problems.0.len() <= 1003);
+    assert!(failed.problems.0.len() <= 2003);
+    let born: String = (1..50_000).map(|k| format!("bornpoint{k} = x\n")).collect();
+    let text = format!("process.num = 49999\nrobot.size = 1\nrobot.algorithm = Gathering\n{born}");
+    assert!(convert("t.config", &text).expect_err("no numbers").problems.0.len() <= 2003);
+    let notes = format!("{}{GOOD}", "a.level = FINE\n".repeat(5_000));
+    assert_eq!(convert("t.config", &notes).expect("only notes").notes.0.len(), 1000);
     let huge = "#".repeat(17 << 20);
     assert!(convert("t.config", &huge).expect_err("too long").problems.0.iter().any(|d| d.code == "too-big"));
     let many = "a=\n".repeat(1_100_000);

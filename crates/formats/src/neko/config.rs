@@ -7,12 +7,15 @@
 //! λ is a time in seconds: of a random network the mean delay, of a metric network what a message costs
 //! its sender and its receiver.
 
+mod born;
+mod network;
+
 use super::properties::{self, Entry, MAX_PROBLEMS};
 use super::toml;
 use crate::tree::{Data, Key, Tree, shortened};
 use crate::{FORMAT, Failed};
+use born::born_number;
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use swarmyard_base::{Diagnostic, Diagnostics, SourceId, Sources, Span};
 
 /// Keys that stand at most once.
@@ -39,8 +42,6 @@ const KEYS: [&str; 20] = [
     "messages.level",
 ];
 
-/// Keys of born points begin so; a number follows.
-const BORN: &str = "bornpoint";
 /// The initializer printed in the thesis: it sets up `PathReservation`.
 const INITIALIZER: &str = "RobotSimInitializer";
 /// Rectangle of random born points when the configuration has none.
@@ -52,15 +53,6 @@ const ALGORITHMS: [(&str, &str, &str); 4] = [
     ("Gathering", "gathering", "Gathering"),
     ("TestCommunication", "ask-for-help", "Asking for help"),
     ("PathReservation", "path-reservation", "Path reservation"),
-];
-
-/// Neko's simulated networks and ours.
-const NETWORKS: [(&str, &str); 5] = [
-    ("RandomNetwork", "random"),
-    ("MetricNetwork", "metric"),
-    ("ReliableNetwork", "reliable"),
-    ("BasicNetwork", "reliable"),
-    ("SimNetwork", "reliable"),
 ];
 
 /// A configuration as a scenario.
@@ -125,15 +117,15 @@ impl<'t> Config<'t> {
     /// Puts every entry where it belongs, and reports those that belong nowhere.
     fn sort(&mut self, entries: &'t [Entry<'t>]) {
         for entry in entries {
-            if self.problems.0.len() >= MAX_PROBLEMS {
+            // There can be no more notes than that, so something is an error.
+            if self.problems.0.len() >= 2 * MAX_PROBLEMS {
                 return;
             }
             let shown = shortened(entry.key);
             if let Some(number) = born_number(entry.key) {
                 self.born.entry(number).or_default().push(entry);
             } else if is_logging(entry.key) {
-                let what = format!("`{shown}` changes nothing: logging is not configured here");
-                self.problems.push(Diagnostic::warning("no-effect", what).at(Some(entry.key_span)));
+                self.no_effect(format!("`{shown}` changes nothing: logging is not configured here"), entry);
             } else if let Some(key) = KEYS.iter().find(|k| **k == entry.key) {
                 if self.single.insert(key, entry).is_some() {
                     let what = format!("the key is written twice: `{shown}`");
@@ -156,8 +148,8 @@ impl<'t> Config<'t> {
         let ghosts = self.truth("ghost_mode");
         let algorithm = self.algorithm();
         let network = self.network(algorithm);
-        let robots = count.map(|(n, _)| n).and_then(|n| self.robots(n, panel));
-        let ((n, _), radius, (class, place)) = (count?, radius?, algorithm?);
+        let robots = count.and_then(|n| self.robots(n, panel));
+        let (n, radius, (class, place)) = (count?, radius?, algorithm?);
         let words = ALGORITHMS.iter().find(|a| a.1 == class).map_or("", |a| a.2);
         let title = format!("{words} of {n} {}", if n == 1 { "robot" } else { "robots" });
         let mut entries = vec![
@@ -217,13 +209,13 @@ impl<'t> Config<'t> {
         }
     }
 
-    fn count(&mut self) -> Option<(i64, Span)> {
+    fn count(&mut self) -> Option<i64> {
         let Some(entry) = self.single.get("process.num") else {
             self.missing("process.num", "how many robots there are, such as `process.num = 10`");
             return None;
         };
         match entry.value.text.parse::<i64>() {
-            Ok(n) if n > 0 => Some((n, entry.value.span)),
+            Ok(n) if n > 0 => Some(n),
             _ => {
                 let help = "it is the number of robots";
                 self.wrong(entry, "a whole number greater than 0", help);
@@ -322,222 +314,11 @@ impl<'t> Config<'t> {
         None
     }
 
-    /// The section of the network, if there is one.
-    fn network(&mut self, algorithm: Option<(&str, Span)>) -> Option<(Key, Tree)> {
-        let class = match self.single.get("network").copied() {
-            Some(entry) => Some((self.network_class(entry)?, entry.key_span, entry.value.span)),
-            None => None,
-        };
-        self.idle_network_keys(class.map(|c| c.0));
-        let Some((class, key, place)) = class else {
-            let (class, span) = algorithm?;
-            if !["ask-for-help", "path-reservation"].contains(&class) {
-                return None;
-            }
-            let what = format!("`{class}` sends messages, and there is no key `network`: taken as reliable");
-            let d = Diagnostic::warning("assumed", what).at(Some(span));
-            self.problems.push(d.help("write `network = lse.neko.networks.sim.RandomNetwork`, for instance"));
-            return Some(entry("network", span, Data::Table(vec![entry("class", span, text("reliable"))])));
-        };
-        let mut inner = vec![entry("class", place, text(class))];
-        match class {
-            "random" => inner.extend(self.random_network(key)?),
-            "metric" => inner.extend(self.metric_network(key)?),
-            _ => {}
-        }
-        Some(entry("network", key, Data::Table(inner)))
-    }
-
-    fn network_class(&mut self, entry: &Entry<'_>) -> Option<&'static str> {
-        let name = entry.value.text.as_str();
-        let last = name.strip_prefix("lse.neko.networks.sim.").unwrap_or(name);
-        let known = NETWORKS.iter().find(|n| n.0 == last);
-        if known.is_none() {
-            let what = format!("there is no simulated network `{}`", shortened(name));
-            let d = Diagnostic::error("unknown-class", what).at(Some(entry.value.span));
-            self.problems.push(d.suggest(last_name(name), NETWORKS.iter().map(|n| n.0)));
-        }
-        known.map(|n| n.1)
-    }
-
-    fn random_network(&mut self, network: Span) -> Option<Entries> {
-        let seed = self.single.get("RandomNetwork.seed").copied();
-        let seed = seed.map(|entry| (entry, entry.value.text.parse::<i64>().ok().filter(|n| *n >= 0)));
-        if let Some((entry, None)) = seed {
-            self.wrong(entry, "a whole number from 0", "it is the seed of the random delays");
-        }
-        let mean = self.mean_delay(network)?;
-        let mut inner = vec![(Key { text: "mean".into(), span: mean.span }, mean)];
-        if let Some((seed, Some(n))) = seed {
-            inner.push(entry("seed", seed.value.span, Data::Int(n)));
-        }
-        Some(inner)
-    }
-
-    /// λ of a random network, by either of its keys.
-    fn mean_delay(&mut self, network: Span) -> Option<Tree> {
-        let about = "the mean delay of a message in seconds: with `10` the mean is ten seconds";
-        let both = ["RandomNetwork.lambda", "network.lambda"].map(|key| self.single.get(key).copied());
-        match both {
-            [Some(own), Some(general)] if own.value.text != general.value.text => {
-                let said = shortened(&general.value.text);
-                let what = format!("`{}` and `{}` contradict each other: `{said}`", own.key, general.key);
-                self.error("contradiction", what, general.value.span);
-                None
-            }
-            [Some(own), _] => self.positive(own.key, about),
-            [None, Some(general)] => self.positive(general.key, about),
-            [None, None] => {
-                let what = "`RandomNetwork` needs the key `RandomNetwork.lambda`";
-                let d = Diagnostic::error("missing-key", what).at(Some(network));
-                self.problems.push(d.help(format!("it is {about}; the thesis has 10")));
-                None
-            }
-        }
-    }
-
-    fn metric_network(&mut self, network: Span) -> Option<Entries> {
-        let about = "what a message costs its sender and its receiver, in seconds; on the network it costs 1";
-        let (multicast, place) = self.truth("network.multicast").unwrap_or((false, network));
-        let Some(lambda) = self.single.get("network.lambda").copied() else {
-            let d = Diagnostic::error("missing-key", "`MetricNetwork` needs the key `network.lambda`");
-            self.problems.push(d.at(Some(network)).help(format!("it is {about}")));
-            return None;
-        };
-        let Some((data, _)) = number(&lambda.value.text).filter(|x| x.1 >= 0.0) else {
-            self.wrong(lambda, "a number from 0", &format!("it is {about}"));
-            return None;
-        };
-        Some(vec![entry("lambda", lambda.value.span, data), entry("multicast", place, Data::Bool(multicast))])
-    }
-
-    /// Keys of other networks than the one there is.
-    fn idle_network_keys(&mut self, class: Option<&str>) {
-        let needed: &[&str] = match class {
-            Some("random") => &["RandomNetwork.lambda", "network.lambda", "RandomNetwork.seed"],
-            Some("metric") => &["network.lambda", "network.multicast"],
-            _ => &[],
-        };
-        for key in ["RandomNetwork.lambda", "RandomNetwork.seed", "network.lambda", "network.multicast"] {
-            if let Some(entry) = self.single.get(key).filter(|_| !needed.contains(&key)) {
-                let what = format!("`{key}` changes nothing: this network has no such setting");
-                self.problems.push(Diagnostic::warning("no-effect", what).at(Some(entry.key_span)));
-            }
-        }
-    }
-
-    fn robots(&mut self, n: i64, [width, height]: [Option<Tree>; 2]) -> Option<(Key, Tree)> {
-        let random = self.truth("bornpoint.random");
-        if self.single.contains_key("bornpoint.random") && random.is_none() {
-            return None;
-        }
-        match random {
-            Some((true, place)) => {
-                if let Some(entry) = self.born.values().flatten().next() {
-                    let what =
-                        format!("`{}` changes nothing: with `bornpoint.random` all are drawn", entry.key);
-                    self.problems.push(Diagnostic::warning("no-effect", what).at(Some(entry.key_span)));
-                }
-                let inner = self.random_robots(place, width?, height?)?;
-                Some(entry("robot", place, list_of(Tree { span: place, data: Data::Table(inner) })))
-            }
-            _ => self.born_robots(n),
-        }
-    }
-
-    /// All robots as one entry, somewhere in the rectangle from the origin to (width, height).
-    fn random_robots(&self, place: Span, width: Tree, height: Tree) -> Option<Entries> {
-        let count = self.count_tree()?;
-        let middle = |side: &Tree| Tree { span: side.span, data: half(&side.data) };
-        let at = vec![middle(&width), middle(&height)];
-        let layout = vec![
-            entry("class", place, text("random")),
-            entry("size", width.span, Data::Array(vec![width, height])),
-            entry("heading", place, text("same")),
-        ];
-        Some(vec![
-            entry("name", place, text("p")),
-            entry("first", place, Data::Int(0)),
-            entry("type", place, text("robot")),
-            (Key { text: "count".into(), span: count.span }, count),
-            entry("at", place, Data::Array(at)),
-            entry("layout", place, Data::Table(layout)),
-        ])
-    }
-
-    fn count_tree(&self) -> Option<Tree> {
-        let value = &self.single.get("process.num")?.value;
-        Some(Tree { span: value.span, data: Data::Int(value.text.parse().ok()?) })
-    }
-
-    /// One entry per robot: born point 1 is process p0's, the first.
-    fn born_robots(&mut self, n: i64) -> Option<(Key, Tree)> {
-        let mut robots = Vec::with_capacity(self.born.len());
-        let mut missing = Vec::new();
-        let born = std::mem::take(&mut self.born);
-        let most = u32::try_from(n).unwrap_or(u32::MAX);
-        // The gaps between those that are there; `process.num` may be anything, so they are not counted out.
-        let mut next = 1;
-        for (&k, lines) in born.range(..=most) {
-            missing.extend((next..k).take(4 - missing.len()));
-            next = k.saturating_add(1);
-            robots.extend(self.born_robot(k - 1, lines));
-        }
-        missing.extend((next..=most).take(4 - missing.len()));
-        let found = born.range(..=most).count();
-        let lacking = usize::try_from(n).unwrap_or(usize::MAX).saturating_sub(found);
-        if lacking > 0 {
-            self.missing_points(&missing, lacking);
-        }
-        for entry in born.range((Bound::Excluded(most), Bound::Unbounded)).flat_map(|b| b.1) {
-            if self.problems.0.len() >= MAX_PROBLEMS {
-                break;
-            }
-            let what = format!("`{}` changes nothing: there are only `{n}` robots", entry.key);
+    /// Notes that an entry does nothing, unless there are notes enough.
+    fn no_effect(&mut self, what: String, entry: &Entry<'_>) {
+        if self.problems.0.len() < MAX_PROBLEMS {
             self.problems.push(Diagnostic::warning("no-effect", what).at(Some(entry.key_span)));
         }
-        let place = robots.first().map_or(self.start, |r: &Tree| r.span);
-        Some(entry("robot", place, Data::Array(robots)))
-    }
-
-    fn born_robot(&mut self, process: u32, lines: &[&Entry<'_>]) -> Option<Tree> {
-        let first = lines.first()?;
-        let items: Vec<(&str, Span)> = lines.iter().flat_map(|l| l.value.items()).take(3).collect();
-        let numbers: Vec<Tree> = items
-            .iter()
-            .filter_map(|(item, span)| Some(Tree { span: *span, data: number(item)?.0 }))
-            .collect();
-        if items.len() != 2 || numbers.len() != 2 {
-            let wanted =
-                format!("`{}` must be two numbers `x, y`, not `{}`", first.key, shortened(&first.value.text));
-            let bad = items.iter().find(|i| number(i.0).is_none()).filter(|_| items.len() == 2);
-            let span = bad.map_or(first.value.span, |b| b.1);
-            let d = Diagnostic::error("wrong-type", wanted).at(Some(span));
-            self.problems.push(d.help("such as `bornpoint1 = 120, 80.5`"));
-            return None;
-        }
-        let inner = vec![
-            entry("name", first.key_span, text(&format!("p{process}"))),
-            entry("type", first.key_span, text("robot")),
-            entry("at", first.value.span, Data::Array(numbers)),
-        ];
-        Some(Tree { span: first.key_span, data: Data::Table(inner) })
-    }
-
-    fn missing_points(&mut self, first: &[u32], lacking: usize) {
-        let names: Vec<String> = first.iter().map(|k| format!("`{BORN}{k}`")).collect();
-        let more = if lacking > first.len() {
-            format!(" and {} more", lacking - first.len())
-        } else {
-            String::new()
-        };
-        let span = self.single.get("process.num").map(|e| e.value.span);
-        let d = Diagnostic::error(
-            "missing-key",
-            format!("robots have no born point: {}{more}", names.join(", ")),
-        );
-        self.problems
-            .push(d.at(span).help("write them as `bornpoint1 = x, y`, or `bornpoint.random = true`"));
     }
 
     fn missing(&mut self, key: &str, help: &str) {
@@ -579,21 +360,6 @@ fn number(text: &str) -> Option<(Data, f64)> {
     }
     let x: f64 = text.parse().ok().filter(|x: &f64| x.is_finite())?;
     Some((text.parse().map_or(Data::Float(x), Data::Int), x))
-}
-
-fn half(side: &Data) -> Data {
-    match side {
-        Data::Int(n) if n % 2 == 0 => Data::Int(n / 2),
-        Data::Int(n) => Data::Float(*n as f64 / 2.0),
-        Data::Float(x) => Data::Float(x / 2.0),
-        other => other.clone(),
-    }
-}
-
-/// The number of a born point's key.
-fn born_number(key: &str) -> Option<u32> {
-    let digits = key.strip_prefix(BORN).filter(|d| !d.starts_with(['0', '+']))?;
-    digits.parse().ok()
 }
 
 /// Whether a key configures Java's logging.
