@@ -98,7 +98,8 @@ impl Draw {
     #[must_use]
     pub fn below(self, index: u32, n: u32) -> u32 {
         let b = self.block(index);
-        ((u64::from(b[0]) << 32 | u64::from(b[1])) as u128 * u128::from(n) >> 64) as u32
+        let bits = u128::from(u64::from(b[0]) << 32 | u64::from(b[1]));
+        ((bits * u128::from(n)) >> 64) as u32
     }
 
     /// Standard normal (Box–Muller on one block).

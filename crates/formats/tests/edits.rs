@@ -481,6 +481,9 @@ fn a_group_is_taken_apart_into_robots_where_they_start() {
         assert_eq!(robot.paths[0].path, before.path);
         assert!(now.iter().zip(then).all(|(a, b)| (a - b).abs() <= 1e-6));
     }
+    let from_zero = YARD.replace("count = 3", "count = 3\nfirst = 0");
+    let text = after(&from_zero, &[Change::Split { entry: "robot[2]".into() }]);
+    assert!(text.contains("name = \"g0\"") && !text.contains("name = \"g3\"") && !text.contains("first ="));
     refused(YARD, Change::Split { entry: "robot[0]".into() }, "one robot already");
     refused(
         &YARD.replace("count = 3", "count = 501"),

@@ -257,10 +257,11 @@ fn register() -> Sheet {
 
 fn robot() -> Sheet {
     Sheet::new("robot", Kind::Structure, "One robot, or many by `count` and `layout`.")
-        .param(Param::new("name", ParamType::Text, "Name in its path `/robots/NAME`; with `count` robots are called NAME1, NAME2, … `r` when left out."))
+        .param(Param::new("name", ParamType::Text, "Name in its path `/robots/NAME`; with `count` robots are called NAME1, NAME2, … (from NAME0 with `first = 0`). `r` when left out."))
         .param(Param::new("type", ParamType::Name("type"), "Its type.").required())
         .param(Param::new("at", ParamType::Pose, "Where it starts; with a layout, where the layout's origin is.").or(Value::Pose(Pose2::default())))
         .param(Param::new("count", ParamType::Int { min: 1, max: 10_000_000 }, "How many."))
+        .param(Param::new("first", ParamType::Int { min: 0, max: 1 }, "Number of the first of `count` robots: 0 or 1.").or(Value::Int(1)))
         .param(Param::new("layout", ParamType::Inline(Kind::Layout), "How the `count` robots are placed; a row with a step of three radii when left out."))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"r\"\ntype = \"dot\"\ncount = 9\nlayout = { class = \"grid\", columns = 3, spacing = \"50cm\" }")
 }
@@ -374,6 +375,7 @@ fn random() -> Sheet {
     Sheet::new("random", Kind::Layout, "Anywhere in a rectangle around `at`, without overlap of robots, obstacles and walls.")
         .param(Param::new("size", ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 }, "Width and height of the rectangle.").required())
         .param(Param::number("gap", Unit::Metre, "Least distance between outlines.").within(0.0, 1.0e6).or_num(0.01))
+        .param(Param::new("heading", ParamType::Choice(&["same", "random"]), "`same` as `at`, or random.").or_text("random"))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\ntype = \"dot\"\ncount = 20\nlayout = { class = \"random\", size = [6, 6] }")
 }
 

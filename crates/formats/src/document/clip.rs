@@ -88,7 +88,7 @@ pub(super) fn split(work: &mut Work<'_>, item: &Item) -> Result<(), Diagnostic> 
         let [x, y, heading] = made.pose.unwrap_or_default();
         let at = pose_text(Vec2::new(x, y), heading, in_degrees)?;
         let name = made.path.rsplit('/').next().unwrap_or("");
-        texts.push(piece.changed(Some(name), &[("at".into(), at)], &["count", "layout"])?);
+        texts.push(piece.changed(Some(name), &[("at".into(), at)], &["count", "first", "layout"])?);
     }
     let newline = newline_of(work.plan.text);
     if work.plan.own_header(item).is_none() {
