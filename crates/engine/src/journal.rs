@@ -41,9 +41,6 @@ pub enum InputKind {
         /// Processor time it took, as measured.
         think_ns: u64,
     },
-    /// What the program outside answered that decides for a robot living by events; questions are answered in
-    /// the order in which they were asked.
-    Answer(Uid, Vec<u8>),
     /// Something is written to a robot's registers from outside.
     Poke(Uid, BusAccess),
     /// A controller of a type goes on with another program.
@@ -58,6 +55,9 @@ pub enum InputKind {
     /// The world becomes another one, which is known by this hash. Whoever drives the run makes the
     /// change before the step; the step itself has nothing to do.
     World(u64),
+    /// What the program outside answered that decides for a robot living by events; questions are answered in
+    /// the order in which they were asked.
+    Answer(Uid, Vec<u8>),
 }
 
 /// One access to a register.
