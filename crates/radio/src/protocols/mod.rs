@@ -5,10 +5,12 @@ mod lamport_order;
 mod moving_sequencer;
 mod order_by_consensus;
 mod ordering;
+mod path_reservation;
 mod ricart_agrawala;
 mod sequencer_order;
 mod skeen_order;
 mod token_order;
+pub mod zones;
 
 use swarmyard_part_api::Registry;
 
@@ -18,6 +20,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(lamport_order::class());
     registry.add(moving_sequencer::class());
     registry.add(order_by_consensus::class());
+    registry.add(path_reservation::class());
     registry.add(ricart_agrawala::class());
     registry.add(sequencer_order::class());
     registry.add(skeen_order::class());

@@ -10,31 +10,31 @@ use swarmyard_part_api::{Cx, Indication, Request, ToAll, User};
 
 /// A broadcast message: whose, which, for whom, what.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Letter {
+pub(super) struct Letter {
     /// Who broadcast it.
-    pub origin: u32,
+    pub(super) origin: u32,
     /// How many its origin broadcast before it.
-    pub number: u64,
+    pub(super) number: u64,
     /// Whose it is on every robot.
-    pub user: User,
+    pub(super) user: User,
     /// What.
-    pub bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Letter {
     /// Hands it to its user on this robot.
-    pub fn deliver(self, cx: &mut Cx<'_>) {
+    pub(super) fn deliver(self, cx: &mut Cx<'_>) {
         cx.indicate(self.user, Indication::Delivered { from: self.origin, bytes: self.bytes.into() });
     }
 
     /// For logs.
-    pub fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         format!("{}#{} {} bytes", self.origin, self.number, self.bytes.len())
     }
 }
 
 /// The bytes of a request to broadcast; `None` when something else was asked.
-pub(crate) fn asked(request: Request) -> Option<Vec<u8>> {
+pub(super) fn asked(request: Request) -> Option<Vec<u8>> {
     match request {
         Request::Broadcast(ToAll(bytes)) => Some(bytes.to_vec()),
         _ => None,
@@ -43,7 +43,7 @@ pub(crate) fn asked(request: Request) -> Option<Vec<u8>> {
 
 /// Whether the robot is back after a crash. These protocols know robots that stop, not robots that forget:
 /// one that comes back with an empty memory would give numbers twice, so it keeps silent instead.
-pub(crate) fn came_back(cx: &mut Cx<'_>) -> bool {
+pub(super) fn came_back(cx: &mut Cx<'_>) -> bool {
     let back = cx.persisted::<bool>().is_some();
     if back {
         cx.say("is back after a crash without its memory, and takes no part any more");
@@ -55,7 +55,7 @@ pub(crate) fn came_back(cx: &mut Cx<'_>) -> bool {
 
 /// Puts the messages of each sender into the order in which it numbered them, each once.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Inbox<M> {
+pub(super) struct Inbox<M> {
     senders: BTreeMap<u32, (u64, BTreeMap<u64, M>)>,
 }
 
@@ -67,7 +67,7 @@ impl<M> Default for Inbox<M> {
 
 impl<M> Inbox<M> {
     /// Takes a message; answers those whose turn has come.
-    pub fn put(&mut self, from: u32, number: u64, message: M) -> Vec<M> {
+    pub(super) fn put(&mut self, from: u32, number: u64, message: M) -> Vec<M> {
         let (next, early) = self.senders.entry(from).or_insert_with(|| (0, BTreeMap::new()));
         if number >= *next {
             early.entry(number).or_insert(message);
@@ -83,19 +83,19 @@ impl<M> Inbox<M> {
 
 /// Which numbers of which sender there were. It takes little memory as long as few are missing in between.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(super) struct Seen {
     /// By sender: all below the first number, and those in the set.
     senders: BTreeMap<u32, (u64, BTreeSet<u64>)>,
 }
 
 impl Seen {
     /// Whether it was there.
-    pub fn has(&self, from: u32, number: u64) -> bool {
+    pub(super) fn has(&self, from: u32, number: u64) -> bool {
         self.senders.get(&from).is_some_and(|(all, some)| number < *all || some.contains(&number))
     }
 
     /// Adds one; answers whether it is new.
-    pub fn add(&mut self, from: u32, number: u64) -> bool {
+    pub(super) fn add(&mut self, from: u32, number: u64) -> bool {
         if self.has(from, number) {
             return false;
         }
@@ -113,7 +113,7 @@ impl Seen {
 /// Uniform means: not before most robots are known to have the letter in that place. Then at least one of
 /// them does not crash, and has told all others.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Places {
+pub(super) struct Places {
     uniform: bool,
     next: u64,
     /// By place: the letter, and who is known to have it.
@@ -121,13 +121,13 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub fn new(uniform: bool) -> Places {
+    pub(super) fn new(uniform: bool) -> Places {
         Places { uniform, next: 0, waiting: BTreeMap::new() }
     }
 
     /// Robot `from` has this letter in that place. Answers whether this robot must pass it on: it is new here,
     /// and everybody must know.
-    pub fn put(&mut self, place: u64, letter: Letter, from: u32, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn put(&mut self, place: u64, letter: Letter, from: u32, cx: &mut Cx<'_>) -> bool {
         if place < self.next || letter.origin >= cx.robots() {
             return false;
         }
@@ -140,7 +140,7 @@ impl Places {
     }
 
     /// The first place of which nothing is known here.
-    pub fn first_unknown(&self) -> u64 {
+    pub(super) fn first_unknown(&self) -> u64 {
         (self.next..).find(|place| !self.waiting.contains_key(place)).unwrap_or(u64::MAX)
     }
 

@@ -1,0 +1,231 @@
+//! Zones that robots reserve, and the book in which all of them keep the same account.
+//!
+//! In: reservations and releases in the order of a total order broadcast. Out: who may go where, who waits for
+//! whom, and who waits for himself in the end. Two books that read the same messages say the same; nothing
+//! here knows about time.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use swarmyard_base::Vec2;
+
+/// A capsule: every point within `radius` of the straight line between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Zone {
+    /// One end.
+    pub a: Vec2,
+    /// The other; the same for a disc.
+    pub b: Vec2,
+    /// m.
+    pub radius: f64,
+}
+
+impl Zone {
+    /// A disc.
+    #[must_use]
+    pub fn disc(at: Vec2, radius: f64) -> Zone {
+        Zone { a: at, b: at, radius }
+    }
+
+    /// Whether two zones have a point in common.
+    #[must_use]
+    pub fn meets(&self, other: &Zone) -> bool {
+        distance(self, other) <= self.radius + other.radius
+    }
+
+    /// Whether all its numbers are finite, and its radius is not negative.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.a.is_finite() && self.b.is_finite() && self.radius.is_finite() && self.radius >= 0.0
+    }
+
+    /// Distance of a point from its middle line.
+    #[must_use]
+    pub fn off_line(&self, point: Vec2) -> f64 {
+        point_to_line(point, self.a, self.b)
+    }
+}
+
+/// Distance between the middle lines of two zones.
+#[must_use]
+pub fn distance(p: &Zone, q: &Zone) -> f64 {
+    if cross(p.a, p.b, q.a, q.b) {
+        return 0.0;
+    }
+    let ends = [(p.a, q), (p.b, q), (q.a, p), (q.b, p)];
+    ends.iter().map(|(point, zone)| zone.off_line(*point)).fold(f64::INFINITY, f64::min)
+}
+
+/// Whether two lines cross within both. Where they only touch, an end of one is on the other.
+fn cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
+    let (ab, cd) = (b - a, d - c);
+    let sides = |p: f64, q: f64| (p > 0.0 && q < 0.0) || (p < 0.0 && q > 0.0);
+    sides(ab.cross(c - a), ab.cross(d - a)) && sides(cd.cross(a - c), cd.cross(b - c))
+}
+
+fn point_to_line(p: Vec2, a: Vec2, b: Vec2) -> f64 {
+    let ab = b - a;
+    let long = ab.norm2();
+    let share = if long > 0.0 { ((p - a).dot(ab) / long).clamp(0.0, 1.0) } else { 0.0 };
+    (p - (a + ab * share)).norm()
+}
+
+/// One reservation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) robot: u32,
+    /// Its number among the robot's own.
+    pub(super) number: u64,
+    pub(super) zone: Zone,
+    /// Whether the robot stands in it, and does not want to move in it.
+    pub(super) stands: bool,
+}
+
+/// What every robot has reserved and not released, in the order of the broadcast.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Book {
+    entries: Vec<Entry>,
+    /// By robot: everything up to this number is released, even what is not entered yet.
+    gone: BTreeMap<u32, u64>,
+    /// Who has said where it stands.
+    here: BTreeSet<u32>,
+}
+
+/// Robots that wait for each other in a circle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Circle {
+    /// All that are in it, ascending.
+    pub(super) robots: Vec<u32>,
+    /// One that stands in nobody's way but has asked for it too early: when it asks again, later, others can
+    /// go. `None` when they stand in each other's way, and no order of asking would help.
+    pub(super) too_early: Option<u32>,
+}
+
+impl Book {
+    /// A robot says where it stands.
+    pub(super) fn stand(&mut self, robot: u32, zone: Zone) {
+        if self.here.insert(robot) {
+            self.entries.push(Entry { robot, number: 0, zone, stands: true });
+        }
+    }
+
+    /// How many have said so.
+    pub(super) fn here(&self) -> usize {
+        self.here.len()
+    }
+
+    /// A robot wants a zone.
+    pub(super) fn reserve(&mut self, robot: u32, number: u64, zone: Zone) {
+        let released = self.gone.get(&robot).is_some_and(|gone| number <= *gone);
+        let known = self.entries.iter().any(|e| e.robot == robot && e.number == number);
+        if !released && !known {
+            self.entries.push(Entry { robot, number, zone, stands: false });
+        }
+    }
+
+    /// A robot needs nothing up to a number any more, except, perhaps, one place to stand on inside a zone
+    /// that it has.
+    pub(super) fn release(&mut self, robot: u32, up_to: u64, stands: Option<(u64, Zone)>) {
+        let gone = self.gone.entry(robot).or_insert(0);
+        if up_to < *gone {
+            return; // An older release that came late.
+        }
+        *gone = up_to;
+        for entry in self.entries.iter_mut().filter(|e| e.robot == robot) {
+            if let Some((number, zone)) = stands
+                && entry.number == number
+            {
+                (entry.zone, entry.stands) = (zone, true);
+            }
+        }
+        let kept = |e: &Entry| stands.is_some_and(|s| s.0 == e.number);
+        self.entries.retain(|e| e.robot != robot || e.number > up_to || kept(e));
+    }
+
+    /// Earlier reservations of others that a reservation must wait for.
+    fn before(&self, place: usize) -> impl Iterator<Item = &Entry> {
+        let wanted = &self.entries[place];
+        self.entries[..place].iter().filter(move |e| e.robot != wanted.robot && e.zone.meets(&wanted.zone))
+    }
+
+    /// Whether a robot has a zone: it is entered, and nobody before it is in the way.
+    pub(super) fn granted(&self, robot: u32, number: u64) -> bool {
+        let place = self.entries.iter().position(|e| e.robot == robot && e.number == number);
+        place.is_some_and(|place| self.before(place).next().is_none())
+    }
+
+    /// The reservation a robot needs next, by its place in the book and its number.
+    pub(super) fn next_of(&self, robot: u32) -> Option<(usize, u64)> {
+        let wishes = self.entries.iter().enumerate().filter(|(_, e)| e.robot == robot && !e.stands);
+        wishes.map(|(place, e)| (place, e.number)).min_by_key(|w| w.1)
+    }
+
+    /// The robots that a robot waits for, each with whether it stands in the way; nobody when it can go.
+    pub(super) fn waits_for(&self, robot: u32) -> BTreeMap<u32, bool> {
+        let mut robots = BTreeMap::new();
+        if let Some((place, _)) = self.next_of(robot) {
+            for entry in self.before(place) {
+                *robots.entry(entry.robot).or_insert(false) |= entry.stands;
+            }
+        }
+        robots
+    }
+
+    /// Robots whose starting places meet that of this one.
+    pub(super) fn crowded(&self, robot: u32) -> Vec<u32> {
+        let own = self.entries.iter().find(|e| e.robot == robot && e.number == 0);
+        let meets = |e: &&Entry| e.robot != robot && own.is_some_and(|o| o.zone.meets(&e.zone));
+        self.entries.iter().filter(meets).map(|e| e.robot).collect()
+    }
+
+    /// The circle of robots that wait for each other in which this one is.
+    ///
+    /// Every robot in it finds the same one, as soon as it has read the same messages. Who travels waits for
+    /// nobody, even when what it needs after that is not free yet.
+    pub(super) fn circle(&self, robot: u32) -> Option<Circle> {
+        let mut waits: BTreeMap<u32, BTreeMap<u32, bool>> = BTreeMap::new();
+        let mut open = vec![robot];
+        while let Some(one) = open.pop() {
+            if !waits.contains_key(&one) {
+                let others = self.waits_for(one);
+                open.extend(others.keys());
+                waits.insert(one, others);
+            }
+        }
+        // Who, of all that it waits for in the end, waits for it.
+        let mut back = BTreeSet::new();
+        let mut open = vec![robot];
+        while let Some(one) = open.pop() {
+            for (other, others) in &waits {
+                if others.contains_key(&one) && back.insert(*other) {
+                    open.push(*other);
+                }
+            }
+        }
+        if !back.contains(&robot) {
+            return None;
+        }
+        let too_early = self.too_early(&back, &waits);
+        Some(Circle { robots: back.into_iter().collect(), too_early })
+    }
+
+    /// The one to ask again: it cannot go anyway, because another stands in its way, and somebody waits for
+    /// what it has only asked for. Nobody, when some stand in each other's way in a circle.
+    fn too_early(&self, circle: &BTreeSet<u32>, waits: &BTreeMap<u32, BTreeMap<u32, bool>>) -> Option<u32> {
+        let blocked = |r: &u32, left: &BTreeSet<u32>| waits[r].iter().any(|(q, s)| *s && left.contains(q));
+        let mut left = circle.clone();
+        while let Some(free) = left.iter().copied().find(|r| !blocked(r, &left)) {
+            left.remove(&free);
+        }
+        if !left.is_empty() {
+            return None;
+        }
+        let asked_for = |q: &u32| {
+            circle.iter().any(|r| {
+                self.next_of(*r).is_some_and(|(place, _)| {
+                    self.before(place).any(|entry| entry.robot == *q && !entry.stands)
+                })
+            })
+        };
+        circle.iter().copied().find(|q| blocked(q, circle) && asked_for(q))
+    }
+}
