@@ -4,6 +4,7 @@
 //! In: numbered messages as a network brings them: late, early, twice. Out: each once, where wanted in the
 //! order in which its sender numbered them. Nothing here sends or delivers by itself.
 
+use super::common::few;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_part_api::{Cx, Indication, Request, ToAll, User};
@@ -29,7 +30,7 @@ impl Letter {
 
     /// For logs.
     pub(super) fn words(&self) -> String {
-        format!("{}#{} {} bytes", self.origin, self.number, self.bytes.len())
+        format!("{}#{} {}", self.origin, self.number, few(&self.bytes))
     }
 }
 

@@ -144,10 +144,10 @@ impl Microprotocol for Memory {
         }
         match from_bytes(&bytes) {
             Ok(Message::Token(token)) if token.pass > self.last_pass => self.take(token, cx),
-            Ok(Message::Order(place, letter) | Message::Have(place, letter)) => {
-                if self.places.put(place, letter.clone(), from, cx) {
-                    cx.send(LINK, cx.others(), &Message::Have(place, letter));
-                }
+            Ok(Message::Order(place, letter) | Message::Have(place, letter))
+                if self.places.put(place, letter.clone(), from, cx) =>
+            {
+                cx.send(LINK, cx.others(), &Message::Have(place, letter));
             }
             _ => {}
         }

@@ -185,11 +185,11 @@ impl Book {
         let mut waits: BTreeMap<u32, BTreeMap<u32, bool>> = BTreeMap::new();
         let mut open = vec![robot];
         while let Some(one) = open.pop() {
-            if !waits.contains_key(&one) {
+            waits.entry(one).or_insert_with(|| {
                 let others = self.waits_for(one);
                 open.extend(others.keys());
-                waits.insert(one, others);
-            }
+                others
+            });
         }
         // Who, of all that it waits for in the end, waits for it.
         let mut back = BTreeSet::new();
