@@ -229,3 +229,105 @@ impl Book {
         circle.iter().copied().find(|q| blocked(q, circle) && asked_for(q))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swarmyard_base::chance::{Draw, Purpose};
+    use swarmyard_base::{Time, Uid};
+
+    fn zone(a: (f64, f64), b: (f64, f64), radius: f64) -> Zone {
+        Zone { a: Vec2::new(a.0, a.1), b: Vec2::new(b.0, b.1), radius }
+    }
+
+    /// The least distance between many points on two lines.
+    fn sampled(p: &Zone, q: &Zone, steps: u32) -> f64 {
+        let on = |z: &Zone, k: u32| z.a + (z.b - z.a) * (f64::from(k) / f64::from(steps));
+        let pairs = (0..=steps).flat_map(|i| (0..=steps).map(move |k| (i, k)));
+        pairs.map(|(i, k)| (on(p, i) - on(q, k)).norm()).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn distances_of_capsules_are_those_of_dense_samples() {
+        const STEPS: u32 = 60;
+        let mut crossed = 0;
+        for k in 0..2000 {
+            let draw = Draw::at(5, Uid(1), Purpose::Dice, Time(k), 0);
+            let point = |i: u32| (draw.between(2 * i, -1.0, 1.0), draw.between(2 * i + 1, -1.0, 1.0));
+            let (p, q) = (zone(point(0), point(1), 0.1), zone(point(2), point(3), 0.2));
+            let (exact, dense) = (distance(&p, &q), sampled(&p, &q, STEPS));
+            let gap = ((p.b - p.a).norm() + (q.b - q.a).norm()) / (2.0 * f64::from(STEPS));
+            assert!(exact <= dense + 1e-12 && dense <= exact + gap, "{p:?} {q:?}: {exact} {dense}");
+            assert!((exact - distance(&q, &p)).abs() < 1e-15);
+            crossed += u32::from(exact == 0.0);
+        }
+        assert!((300..700).contains(&crossed), "{crossed} of 2000 cross");
+    }
+
+    #[test]
+    fn lines_that_touch_run_along_each_other_or_are_points_have_the_distance_they_should() {
+        let line = zone((0.0, 0.0), (4.0, 0.0), 1.0);
+        assert_eq!(distance(&line, &zone((2.0, 0.0), (2.0, 3.0), 0.0)), 0.0);
+        assert_eq!(distance(&line, &zone((3.0, 0.0), (9.0, 0.0), 0.0)), 0.0);
+        assert_eq!(distance(&line, &zone((1.0, 2.0), (3.0, 2.0), 0.0)), 2.0);
+        assert_eq!(distance(&line, &zone((7.0, 4.0), (7.0, 4.0), 0.0)), 5.0);
+        assert!(line.meets(&Zone::disc(Vec2::new(2.0, 1.5), 0.5)), "what touches, meets");
+        assert!(!line.meets(&Zone::disc(Vec2::new(2.0, 1.5), 0.499)));
+    }
+
+    /// Robots of radius 1 that stand on the x axis.
+    fn standing(at: &[f64]) -> Book {
+        let mut book = Book::default();
+        for (robot, x) in at.iter().enumerate() {
+            book.stand(robot as u32, zone((*x, 0.0), (*x, 0.0), 1.0));
+        }
+        book
+    }
+
+    #[test]
+    fn the_earlier_reservation_has_the_zone_and_the_later_one_gets_it_after_the_release() {
+        let mut book = standing(&[0.0, 10.0]);
+        book.reserve(0, 1, zone((0.0, 0.0), (6.0, 0.0), 1.0));
+        book.reserve(1, 1, zone((10.0, 0.0), (5.0, 0.0), 1.0));
+        assert!(book.granted(0, 1) && !book.granted(1, 1));
+        assert_eq!(book.circle(1), None, "robot 0 travels: it waits for nobody");
+        book.release(0, 1, Some((1, zone((2.0, 0.0), (2.0, 0.0), 1.0))));
+        assert!(book.granted(1, 1));
+    }
+
+    #[test]
+    fn a_release_that_overtakes_its_reservation_counts_and_an_old_one_does_not() {
+        let mut book = standing(&[0.0, 10.0]);
+        book.release(0, 2, Some((0, zone((0.0, 0.0), (0.0, 0.0), 1.0))));
+        book.reserve(0, 2, zone((0.0, 0.0), (9.0, 0.0), 1.0));
+        assert_eq!(book.next_of(0), None);
+        book.reserve(0, 3, zone((0.0, 0.0), (3.0, 0.0), 1.0));
+        book.release(0, 3, Some((3, zone((3.0, 0.0), (3.0, 0.0), 1.0))));
+        book.release(0, 1, None);
+        book.reserve(1, 1, zone((10.0, 0.0), (4.0, 0.0), 1.0));
+        assert!(!book.granted(1, 1), "robot 0 still stands on 3");
+    }
+
+    #[test]
+    fn two_that_want_to_change_places_are_in_a_deadlock_and_both_see_it() {
+        let mut book = standing(&[0.0, 10.0]);
+        book.reserve(0, 1, zone((0.0, 0.0), (10.0, 0.0), 1.0));
+        assert_eq!(book.circle(0), None, "robot 1 may still go away");
+        book.reserve(1, 1, zone((10.0, 0.0), (0.0, 0.0), 1.0));
+        let circle = Circle { robots: vec![0, 1], too_early: None };
+        assert_eq!((book.circle(0), book.circle(1)), (Some(circle.clone()), Some(circle)));
+    }
+
+    #[test]
+    fn one_that_only_asked_too_early_is_told_from_one_that_stands_in_the_way() {
+        let mut book = standing(&[0.0, 10.0]);
+        // Robot 0 wants to where robot 1 stands, which wants to cross the way that robot 0 has asked for.
+        book.reserve(0, 1, zone((0.0, 0.0), (10.0, 0.0), 1.0));
+        book.reserve(1, 1, zone((10.0, 0.0), (10.0, 9.0), 1.0));
+        let circle = Some(Circle { robots: vec![0, 1], too_early: Some(0) });
+        assert_eq!((book.circle(0), book.circle(1)), (circle.clone(), circle));
+        book.release(0, 1, Some((0, zone((0.0, 0.0), (0.0, 0.0), 1.0))));
+        book.reserve(0, 2, zone((0.0, 0.0), (10.0, 0.0), 1.0));
+        assert!(book.granted(1, 1) && book.circle(0).is_none());
+    }
+}
