@@ -4,38 +4,21 @@
 //! size it was model-checked.
 
 pub mod best_effort_broadcast;
+pub mod causal_broadcast;
+pub(crate) mod common;
+pub mod fifo_broadcast;
+pub mod reliable_broadcast;
+pub mod reliable_link;
+pub mod uniform_broadcast;
 
 use swarmyard_part_api::Registry;
 
 /// Registers every microprotocol.
 pub fn register(registry: &mut Registry) {
     registry.add(best_effort_broadcast::class());
-}
-
-/// What the protocols have in common: messages of many users over one link or broadcast.
-pub(crate) mod common {
-    use serde::{Deserialize, Serialize};
-    use swarmyard_part_api::{Bytes, Param, ParamType};
-
-    /// Somebody's bytes on behalf of one user.
-    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    pub(crate) struct Parcel {
-        /// Id of the user, the same on every robot.
-        pub(crate) user: u32,
-        /// What it sent.
-        pub(crate) bytes: Bytes,
-    }
-
-    /// Bytes in a few words, for logs.
-    pub(crate) fn few(bytes: &[u8]) -> String {
-        match std::str::from_utf8(bytes) {
-            Ok(text) if text.len() <= 24 && text.chars().all(|c| !c.is_control()) => text.to_owned(),
-            _ => format!("{} bytes", bytes.len()),
-        }
-    }
-
-    /// The parameter that names the provider of a port.
-    pub(crate) fn port_param(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamType::Name("protocol"), summary)
-    }
+    registry.add(causal_broadcast::class());
+    registry.add(fifo_broadcast::class());
+    registry.add(reliable_broadcast::class());
+    registry.add(reliable_link::class());
+    registry.add(uniform_broadcast::class());
 }
