@@ -49,7 +49,11 @@ fn never_two_at_once_whatever_is_lost_and_whoever_crashes_or_comes_back() {
         let mut lab = crowd(seed, n, &Wires::new(Delay::Uniform(0.0, 0.08)).losing(loss));
         let who = (seed / 3 % u64::from(n)) as u32;
         let at = 0.1 + (seed % 97) as f64 * 2e-3;
-        if seed % 5 == 0 { lab.crash_losing_messages(at, who) } else { lab.crash(at, who) }
+        if seed % 5 == 0 {
+            lab.crash_losing_messages(at, who)
+        } else {
+            lab.crash(at, who)
+        }
         if seed % 3 == 0 {
             lab.recover(at + 0.05, who);
         }

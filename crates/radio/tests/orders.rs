@@ -82,11 +82,20 @@ const ORDERS: &[Order] = &[
 ];
 
 fn graph(order: Order) -> Arc<GraphModel> {
+    graph_over(order, None)
+}
+
+/// The same over a link of this class.
+fn graph_over(order: Order, link: Option<&str>) -> Arc<GraphModel> {
     let mut registry = Registry::new();
     swarmyard_radio::register(&mut registry);
-    let uniform: Vec<(&str, Value)> =
-        order.uniform.map(|u| ("uniform", Value::Bool(u))).into_iter().collect();
-    let stack = Stack::new(&registry);
+    let mut params: Vec<(&str, Value)> = Vec::new();
+    params.extend(order.uniform.map(|u| ("uniform", Value::Bool(u))));
+    let mut stack = Stack::new(&registry);
+    if let Some(class) = link {
+        stack = stack.class("link", class, &[]);
+        params.push(("link", Value::Text("link".into())));
+    }
     let stack = if order.class == "order-by-consensus" {
         let below = [("broadcast", Value::Text("spread".into())), ("consensus", Value::Text("word".into()))];
         stack.class("spread", "best-effort-broadcast", &[]).model("word", Arc::new(OneWord), &[]).class(
@@ -95,7 +104,7 @@ fn graph(order: Order) -> Arc<GraphModel> {
             &below,
         )
     } else {
-        stack.class("order", order.class, &uniform)
+        stack.class("order", order.class, &params)
     };
     stack.probe(&["order"]).build().unwrap()
 }
@@ -169,6 +178,30 @@ fn every_order_is_total_and_complete_over_a_network_that_reorders_and_doubles() 
         }
     }
     println!("{} runs, {delivered} deliveries", ORDERS.len() * 1000);
+}
+
+#[test]
+fn every_order_is_complete_over_a_reliable_link_although_messages_are_lost_and_the_network_splits() {
+    for &order in ORDERS.iter().filter(|o| o.class != "order-by-consensus") {
+        let graph = graph_over(order, Some("reliable-link"));
+        for seed in 0..100 {
+            let mut dice = Dice(seed ^ 0x55);
+            let n = 2 + dice.below(4) as u32;
+            let wires = Wires::new(Delay::Uniform(0.0, 0.05)).losing(0.2).doubling(0.1);
+            let mut lab = Lab::new(seed, &graph, n, &wires);
+            chat(&mut lab, &mut dice, n, 8);
+            lab.partition(dice.time(0.5), &[&[dice.below(u64::from(n)) as u32]]);
+            lab.heal(1.0);
+            lab.run_until(15.0).unwrap();
+            let trace = lab.into_trace();
+            let wrong = all([
+                broadcast::uniform(&trace),
+                broadcast::best_effort_validity(&trace),
+                broadcast::prefix_order(&trace),
+            ]);
+            nothing_is_wrong(seed, order, &trace, &wrong);
+        }
+    }
 }
 
 #[test]

@@ -248,7 +248,7 @@ impl Microprotocol for Memory {
         self.timer = None;
         if self.task.is_none()
             && let Some(circle) = self.book.circle(cx.me())
-            && circle.too_early.is_none()
+            && circle.jam
             && circle.robots.last() == Some(&cx.me())
         {
             cx.say("gives up its way");
@@ -351,7 +351,7 @@ impl Memory {
         let strayed = chunk.zone.is_some_and(|(_, zone)| (self.at - zone.a).norm() > NO_MATTER);
         let step = match (chunk.step, chunk.end, self.job.map(|j| j.way)) {
             (Way::Forward { speed, .. }, Some(to), Some(Way::To { turn_speed, .. })) if strayed => {
-                Way::To { to, speed, turn_speed }
+                Way::To { to, speed, turn_speed, cut: false }
             }
             (step, ..) => step,
         };
@@ -443,12 +443,12 @@ impl Memory {
             return; // It has asked anew already.
         }
         let Some(circle) = self.book.circle(cx.me()) else { return };
-        if circle.too_early == Some(cx.me()) {
+        if circle.too_early.contains(&cx.me()) {
             self.drop_plan(cx);
             return self.ask(cx);
         }
         let report = (number, circle.robots);
-        if circle.too_early.is_none() && self.reported != report {
+        if circle.jam && self.reported != report {
             cx.say(&format!("deadlock: robots {:?} stand in each other's way", report.1));
             if self.rules.give_up && report.1.last() == Some(&cx.me()) && self.timer.is_none() {
                 self.timer = Some(cx.set_timer(self.rules.patience_s));

@@ -10,11 +10,30 @@ use swarmyard_part_api::{Ended, Motion};
 /// A motion that can be cut, or what is left of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Way {
-    Turn { by: f64, turn_speed: f64 },
-    Forward { distance: f64, speed: f64 },
-    To { to: Vec2, speed: f64, turn_speed: f64 },
-    Velocity { velocity: Vec2, for_s: f64 },
-    Arc { speed: f64, spin: f64, for_s: f64 },
+    Turn {
+        by: f64,
+        turn_speed: f64,
+    },
+    Forward {
+        distance: f64,
+        speed: f64,
+    },
+    /// `cut` says that all of it is: what is off the destination then is rounding, not way.
+    To {
+        to: Vec2,
+        speed: f64,
+        turn_speed: f64,
+        cut: bool,
+    },
+    Velocity {
+        velocity: Vec2,
+        for_s: f64,
+    },
+    Arc {
+        speed: f64,
+        spin: f64,
+        for_s: f64,
+    },
 }
 
 /// The motion as something that can be cut.
@@ -42,7 +61,7 @@ pub(super) fn way(motion: &Motion) -> Result<Way, String> {
         Motion::MoveTo { to, speed, turn_speed } => {
             finite("destination", to.x + to.y)?;
             let turn_speed = positive("turning speed", turn_speed)?;
-            Way::To { to, speed: positive("speed", speed)?, turn_speed }
+            Way::To { to, speed: positive("speed", speed)?, turn_speed, cut: false }
         }
         Motion::Velocity { velocity, for_s } => {
             finite("velocity", velocity.x + velocity.y)?;
@@ -101,15 +120,18 @@ pub(super) fn cut(
                 None => Piece { step, end: None, moves: true, reach: piece.abs() },
             })
         }
-        Way::To { to, speed, turn_speed } => {
+        Way::To { cut: true, .. } => None,
+        Way::To { to, speed, turn_speed, .. } => {
             let path = to - from;
             let length = path.norm();
             if length == 0.0 {
                 return None;
             }
             let end = if whole(length) { to } else { from + path * (chunk_m / length) };
-            let on = Way::Forward { distance: (end - from).norm(), speed };
-            Some(straight(if fresh { Way::To { to: end, speed, turn_speed } } else { on }, end))
+            *way = Way::To { to, speed, turn_speed, cut: end == to };
+            let turned = Way::Forward { distance: (end - from).norm(), speed };
+            let first = Way::To { to: end, speed, turn_speed, cut: false };
+            Some(straight(if fresh { first } else { turned }, end))
         }
         Way::Velocity { for_s: 0.0, .. } | Way::Arc { for_s: 0.0, .. } => None,
         Way::Velocity { velocity, for_s } => {
@@ -151,7 +173,7 @@ impl Way {
         match self {
             Way::Turn { by, turn_speed } => Motion::Turn { by, turn_speed },
             Way::Forward { distance, speed } => Motion::Forward { distance, speed },
-            Way::To { to, speed, turn_speed } => Motion::MoveTo { to, speed, turn_speed },
+            Way::To { to, speed, turn_speed, .. } => Motion::MoveTo { to, speed, turn_speed },
             Way::Velocity { velocity, for_s } => Motion::Velocity { velocity, for_s },
             Way::Arc { speed, spin, for_s } => Motion::Arc { speed, spin, for_s },
         }
@@ -164,6 +186,7 @@ impl Way {
             (Way::Forward { distance, .. }, Way::Forward { distance: more, .. }) => *distance += more,
             (Way::Velocity { for_s, .. }, Way::Velocity { for_s: more, .. })
             | (Way::Arc { for_s, .. }, Way::Arc { for_s: more, .. }) => *for_s += more,
+            (Way::To { cut, .. }, _) => *cut = false,
             _ => {}
         }
     }

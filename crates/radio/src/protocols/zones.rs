@@ -95,9 +95,10 @@ pub(super) struct Book {
 pub(super) struct Circle {
     /// All that are in it, ascending.
     pub(super) robots: Vec<u32>,
-    /// One that stands in nobody's way but has asked for it too early: when it asks again, later, others can
-    /// go. `None` when they stand in each other's way, and no order of asking would help.
-    pub(super) too_early: Option<u32>,
+    /// Those that have asked for the way of another too early: it could go at once if they asked again, later.
+    pub(super) too_early: Vec<u32>,
+    /// Whether some stand in each other's way, so that no order of asking would help.
+    pub(super) jam: bool,
 }
 
 impl Book {
@@ -205,28 +206,21 @@ impl Book {
             return None;
         }
         let too_early = self.too_early(&back, &waits);
-        Some(Circle { robots: back.into_iter().collect(), too_early })
+        // Who stands in nobody's way is taken out, one after the other; what is left stands in a circle.
+        let mut left = back.clone();
+        let free = |r: &u32, left: &BTreeSet<u32>| !waits[r].iter().any(|(q, s)| *s && left.contains(q));
+        while let Some(robot) = left.iter().copied().find(|r| free(r, &left)) {
+            left.remove(&robot);
+        }
+        Some(Circle { robots: back.into_iter().collect(), too_early, jam: !left.is_empty() })
     }
 
-    /// The one to ask again: it cannot go anyway, because another stands in its way, and somebody waits for
-    /// what it has only asked for. Nobody, when some stand in each other's way in a circle.
-    fn too_early(&self, circle: &BTreeSet<u32>, waits: &BTreeMap<u32, BTreeMap<u32, bool>>) -> Option<u32> {
-        let blocked = |r: &u32, left: &BTreeSet<u32>| waits[r].iter().any(|(q, s)| *s && left.contains(q));
-        let mut left = circle.clone();
-        while let Some(free) = left.iter().copied().find(|r| !blocked(r, &left)) {
-            left.remove(&free);
-        }
-        if !left.is_empty() {
-            return None;
-        }
-        let asked_for = |q: &u32| {
-            circle.iter().any(|r| {
-                self.next_of(*r).is_some_and(|(place, _)| {
-                    self.before(place).any(|entry| entry.robot == *q && !entry.stands)
-                })
-            })
-        };
-        circle.iter().copied().find(|q| blocked(q, circle) && asked_for(q))
+    /// Of a circle: all that hold up one robot in whose way nobody stands, only by having asked before it. They
+    /// cannot go themselves, as they are in the circle; when they give way, that robot moves. That is why this
+    /// comes to an end, which giving way to anybody else need not.
+    fn too_early(&self, circle: &BTreeSet<u32>, waits: &BTreeMap<u32, BTreeMap<u32, bool>>) -> Vec<u32> {
+        let could_go = |r: &&u32| waits[*r].iter().all(|(q, stands)| !stands && circle.contains(q));
+        circle.iter().find(could_go).map_or_else(Vec::new, |r| waits[r].keys().copied().collect())
     }
 }
 
@@ -314,7 +308,7 @@ mod tests {
         book.reserve(0, 1, zone((0.0, 0.0), (10.0, 0.0), 1.0));
         assert_eq!(book.circle(0), None, "robot 1 may still go away");
         book.reserve(1, 1, zone((10.0, 0.0), (0.0, 0.0), 1.0));
-        let circle = Circle { robots: vec![0, 1], too_early: None };
+        let circle = Circle { robots: vec![0, 1], too_early: vec![], jam: true };
         assert_eq!((book.circle(0), book.circle(1)), (Some(circle.clone()), Some(circle)));
     }
 
@@ -324,7 +318,7 @@ mod tests {
         // Robot 0 wants to where robot 1 stands, which wants to cross the way that robot 0 has asked for.
         book.reserve(0, 1, zone((0.0, 0.0), (10.0, 0.0), 1.0));
         book.reserve(1, 1, zone((10.0, 0.0), (10.0, 9.0), 1.0));
-        let circle = Some(Circle { robots: vec![0, 1], too_early: Some(0) });
+        let circle = Some(Circle { robots: vec![0, 1], too_early: vec![0], jam: false });
         assert_eq!((book.circle(0), book.circle(1)), (circle.clone(), circle));
         book.release(0, 1, Some((0, zone((0.0, 0.0), (0.0, 0.0), 1.0))));
         book.reserve(0, 2, zone((0.0, 0.0), (10.0, 0.0), 1.0));
