@@ -4,3 +4,7 @@
 
 mod adaptor;
 mod broadcasts;
+#[path = "../support/one_word.rs"]
+mod one_word;
+mod orders;
+mod reservation;
