@@ -103,8 +103,12 @@ fn hear_datagrams(
     while !stop.load(Ordering::Relaxed) {
         let (length, source) = match socket.recv_from(&mut buffer) {
             Ok(got) => got,
+            Err(error) if is_timeout(&error) => continue,
             // Some systems report here that an earlier datagram found nobody: no reason to stop.
-            Err(_) => continue,
+            Err(_) => {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
         };
         let Some(from) = peers.iter().position(|p| *p == source) else { continue };
         if let Some(frame) = Frame::whole(&buffer[..length], run, from as u32)
