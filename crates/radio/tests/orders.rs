@@ -1,12 +1,12 @@
 //! Total orders in the laboratory: every class over networks that reorder, double and lose, with robots that
 //! crash, come back and pause, judged by the independent checkers.
 
-use serde::{Deserialize, Serialize};
+#[path = "support/one_word.rs"]
+mod one_word;
+
+use one_word::OneWord;
 use std::sync::Arc;
-use swarmyard_part_api::{
-    Cx, GraphModel, Indication, Link, Microprotocol, PortSpec, Propose, ProtocolModel, ProtocolPort,
-    Registry, Request, ServiceKind, User, from_bytes, memory_is_serde,
-};
+use swarmyard_part_api::{GraphModel, Registry};
 use swarmyard_radio::check::{Violations, all, broadcast};
 use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, Wires};
 use swarmyard_scene::Value;
