@@ -7,7 +7,11 @@
 //! [`Microprotocol`]: swarmyard_part_api::Microprotocol
 //! [`Network`]: swarmyard_part_api::Network
 
+pub mod protocols;
+
 use swarmyard_part_api::Registry;
 
 /// Registers every network and every microprotocol.
-pub fn register(_registry: &mut Registry) {}
+pub fn register(registry: &mut Registry) {
+    protocols::register(registry);
+}

@@ -1,0 +1,24 @@
+//! The library of microprotocols, one file each.
+
+use swarmyard_part_api::Registry;
+
+pub mod chandra_toueg;
+pub mod heartbeat;
+pub mod instances;
+pub mod mostefaoui_raynal;
+pub mod omega;
+pub mod paxos;
+pub mod quality;
+pub mod ring_heartbeat;
+pub mod simulated_detector;
+
+/// Registers every microprotocol.
+pub fn register(registry: &mut Registry) {
+    registry.add(chandra_toueg::class());
+    registry.add(heartbeat::class());
+    registry.add(mostefaoui_raynal::class());
+    registry.add(omega::class());
+    registry.add(paxos::class());
+    registry.add(ring_heartbeat::class());
+    registry.add(simulated_detector::class());
+}
