@@ -305,7 +305,9 @@ impl Council {
             if chief == me {
                 return;
             }
-            if !case.answered && let Some(value) = case.proposals.get(&round) {
+            if !case.answered
+                && let Some(value) = case.proposals.get(&round)
+            {
                 (case.estimate, case.adopted, case.answered) = (Arc::clone(value), round, true);
                 send(cx, vec![chief], at, Word::Ack { round });
             }

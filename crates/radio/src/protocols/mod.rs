@@ -2,9 +2,13 @@
 
 use swarmyard_part_api::Registry;
 
+pub mod bully;
 pub mod chandra_toueg;
+pub mod chang_roberts;
 pub mod heartbeat;
 pub mod instances;
+pub mod leader_election;
+pub mod membership;
 pub mod mostefaoui_raynal;
 pub mod omega;
 pub mod paxos;
@@ -16,6 +20,8 @@ pub mod simulated_detector;
 pub fn register(registry: &mut Registry) {
     registry.add(chandra_toueg::class());
     registry.add(heartbeat::class());
+    registry.add(leader_election::class());
+    registry.add(membership::class());
     registry.add(mostefaoui_raynal::class());
     registry.add(omega::class());
     registry.add(paxos::class());

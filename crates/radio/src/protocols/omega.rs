@@ -73,7 +73,8 @@ impl ProtocolModel for Omega {
     }
 
     fn ports(&self) -> Vec<PortSpec> {
-        let detector = PortSpec { optional: self.own.is_some(), ..PortSpec::new("detector", ServiceKind::Detector) };
+        let detector =
+            PortSpec { optional: self.own.is_some(), ..PortSpec::new("detector", ServiceKind::Detector) };
         vec![PortSpec::new("link", ServiceKind::Link), detector]
     }
 
