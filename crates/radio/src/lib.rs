@@ -7,6 +7,8 @@
 //! [`Microprotocol`]: swarmyard_part_api::Microprotocol
 //! [`Network`]: swarmyard_part_api::Network
 
+pub mod check;
+pub mod lab;
 pub mod protocols;
 
 use swarmyard_part_api::Registry;

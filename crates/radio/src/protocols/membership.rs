@@ -262,7 +262,7 @@ impl Place {
         } else if view == self.view {
             match word {
                 Word::Data { number, bytes, .. } => self.deliver(from, number, bytes, cx),
-                Word::Change { robot, member, .. } => self.change(from, robot, member, cx),
+                Word::Change { robot, member, .. } => self.change(robot, member, cx),
                 Word::Flush { delivered, .. } => {
                     self.begin_flush(cx);
                     if let Some(flush) = &mut self.flush {
@@ -297,10 +297,10 @@ impl Place {
         cx.tell_all(Indication::Delivered { from, bytes });
     }
 
-    fn change(&mut self, from: u32, robot: u32, member: bool, cx: &mut Cx<'_>) {
+    fn change(&mut self, robot: u32, member: bool, cx: &mut Cx<'_>) {
         // One that has forgotten must be out before it can be in again.
         let member = member && !self.members.contains(&robot);
-        if robot >= cx.robots() || (self.members.contains(&robot) == member && from != robot) {
+        if robot >= cx.robots() || self.members.contains(&robot) == member {
             return;
         }
         self.begin_flush(cx);
