@@ -113,10 +113,11 @@ pub fn quality(trace: &Trace) -> Quality {
             }
             What::Indicated { what: Indication::Suspected(q), .. } if correct.contains(&event.process) => {
                 let wrong = !down_since.contains_key(q);
-                if suspected.insert(pair(q), (event.at, wrong)).is_none() && wrong {
-                    if let Some(before) = last_mistake.insert(pair(q), event.at) {
-                        quality.recurrence_s.push(event.at.since(before));
-                    }
+                if suspected.insert(pair(q), (event.at, wrong)).is_none()
+                    && wrong
+                    && let Some(before) = last_mistake.insert(pair(q), event.at)
+                {
+                    quality.recurrence_s.push(event.at.since(before));
                 }
             }
             What::Indicated { what: Indication::Trusted(q), .. } => {

@@ -113,6 +113,12 @@ impl Microprotocol for Candidate {
                 }
             }
             Indication::Delivered { from, bytes } if from < cx.robots() => match from_bytes(&bytes) {
+                // Who leads already has nothing to win again.
+                Ok(Word::Election)
+                    if from < cx.me() && self.leader == Some(cx.me()) && self.state == State::Idle =>
+                {
+                    cx.send(LINK, vec![from], &Word::Victory);
+                }
                 Ok(Word::Election) if from < cx.me() => {
                     cx.send(LINK, vec![from], &Word::Answer);
                     if self.state == State::Idle {

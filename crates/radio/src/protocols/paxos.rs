@@ -242,7 +242,7 @@ impl Parliament {
     fn heard(&mut self, from: u32, at: Instance, word: Word, cx: &mut Cx<'_>) {
         if self.durable.closed.contains(at) {
             // Whoever still works on it is told how it ended.
-            if !matches!(word, Word::Decide { .. })
+            if matches!(word, Word::Wish { .. } | Word::Prepare { .. } | Word::Accept { .. })
                 && from != cx.me()
                 && let Some(value) = self.durable.kept.get(&at)
             {
