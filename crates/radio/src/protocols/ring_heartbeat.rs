@@ -73,10 +73,10 @@ pub struct RingHeartbeat {
 /// What robots on the ring say to each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Word {
-    /// Are you there?
-    Ask,
-    /// I am, and these I suspect.
-    Alive(BTreeSet<u32>),
+    /// Are you there? With the number of the question.
+    Ask(u64),
+    /// I am, and these I suspect; with the number of the question.
+    Alive(u64, BTreeSet<u32>),
 }
 
 impl ProtocolModel for RingHeartbeat {
@@ -95,6 +95,8 @@ impl ProtocolModel for RingHeartbeat {
             report: 0,
             waiting: None,
             before: 0,
+            asked: 0,
+            answered: BTreeMap::new(),
             timeout_s: BTreeMap::new(),
             suspects: BTreeSet::new(),
             quality: Quality::default(),
@@ -103,8 +105,8 @@ impl ProtocolModel for RingHeartbeat {
 
     fn show(&self, bytes: &[u8]) -> (String, String) {
         match from_bytes(bytes) {
-            Ok(Word::Ask) => (String::from("ASK"), String::new()),
-            Ok(Word::Alive(suspects)) => (String::from("ALIVE"), format!("suspects {suspects:?}")),
+            Ok(Word::Ask(number)) => (String::from("ASK"), format!("{number}")),
+            Ok(Word::Alive(_, suspects)) => (String::from("ALIVE"), format!("suspects {suspects:?}")),
             Err(why) => (String::from("BAD"), why),
         }
     }
@@ -120,6 +122,10 @@ struct Ring {
     waiting: Option<u64>,
     /// How many places back the predecessor is; 0 when there is none left.
     before: u32,
+    /// Questions so far.
+    asked: u64,
+    /// The latest question each has answered: answers may overtake each other, and old news are no news.
+    answered: BTreeMap<u32, u64>,
     timeout_s: BTreeMap<u32, f64>,
     suspects: BTreeSet<u32>,
     quality: Quality,
@@ -140,8 +146,8 @@ impl Microprotocol for Ring {
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
         let Indication::Delivered { from, bytes } = what else { return };
         match from_bytes(&bytes) {
-            Ok(Word::Ask) => cx.send(LINK, vec![from], &Word::Alive(self.suspects.clone())),
-            Ok(Word::Alive(theirs)) => self.answered(from, &theirs, cx),
+            Ok(Word::Ask(number)) => cx.send(LINK, vec![from], &Word::Alive(number, self.suspects.clone())),
+            Ok(Word::Alive(number, theirs)) => self.answered(from, number, &theirs, cx),
             Err(_) => {}
         }
     }
@@ -170,7 +176,8 @@ impl Ring {
         let furthest = if self.before == 0 { cx.robots() - 1 } else { self.before };
         let asked: Vec<u32> = (1..=furthest).map(|k| Ring::back(k, cx)).collect();
         if !asked.is_empty() {
-            cx.send(LINK, asked, &Word::Ask);
+            self.asked += 1;
+            cx.send(LINK, asked, &Word::Ask(self.asked));
         }
         self.beat = cx.set_timer(self.settings.period_s);
     }
@@ -194,12 +201,13 @@ impl Ring {
         if self.before > 0 {
             // Asked at once: waiting for the next beat would let its timeout run without a question.
             let next = Ring::back(self.before, cx);
-            cx.send(LINK, vec![next], &Word::Ask);
+            self.asked += 1;
+            cx.send(LINK, vec![next], &Word::Ask(self.asked));
         }
         self.wait(cx);
     }
 
-    fn answered(&mut self, from: u32, theirs: &BTreeSet<u32>, cx: &mut Cx<'_>) {
+    fn answered(&mut self, from: u32, number: u64, theirs: &BTreeSet<u32>, cx: &mut Cx<'_>) {
         let n = cx.robots();
         if from == cx.me() || from >= n {
             return;
@@ -217,6 +225,12 @@ impl Ring {
             self.before = places;
         }
         self.trust(from, cx);
+        self.wait(cx);
+        let latest = self.answered.entry(from).or_insert(0);
+        if number < *latest {
+            return;
+        }
+        *latest = number;
         for k in places + 1..n {
             let robot = Ring::back(k, cx);
             if theirs.contains(&robot) {
@@ -225,7 +239,6 @@ impl Ring {
                 self.trust(robot, cx);
             }
         }
-        self.wait(cx);
     }
 
     fn suspect(&mut self, robot: u32, cx: &mut Cx<'_>) {

@@ -116,7 +116,7 @@ fn an_adaptive_timeout_makes_finitely_many_mistakes() {
     for class in BEATS {
         for seed in 0..60 {
             let mut params = beats(0.1, 0.12);
-            params.extend([("adaptive", yes()), ("increment", num(0.4))]);
+            params.extend([("adaptive", yes()), ("increment", num(0.8))]);
             let trace =
                 run(class, &params, 4, seed, &Wires::new(Delay::Uniform(0.0, 0.4)), |lab| lab.crash(5.0, 3));
             fine(completeness(&trace), seed);
@@ -137,9 +137,12 @@ fn a_partition_is_suspected_and_forgiven() {
                 });
             fine(accuracy_since(&trace, 10.0), seed);
             let mistakes = quality(&trace).mistakes_s.len();
+            assert!(mistakes >= 12, "{class} seed {seed}: {mistakes}");
             // On a ring old news go around once more when it is closed again.
-            let news = if class == "heartbeat" { 0 } else { 12 };
-            assert!((12..=12 + news).contains(&mistakes), "{class} seed {seed}: {mistakes}");
+            assert!(
+                class != "heartbeat" || mistakes == 12,
+                "seed {seed}: {mistakes}, each about those beyond"
+            );
         }
     }
 }

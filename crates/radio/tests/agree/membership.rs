@@ -56,7 +56,7 @@ fn crashes_quits_joins_and_messages_keep_views_synchronous() {
         for k in 0..(n - 1) / 2 {
             let (p, draw) = ((first + k) % n, dice(seed, 200 + k));
             if draw.below(0, 3) == 0 {
-                lab.crash_after_copies(p, u64::from(draw.below(1, 600)));
+                lab.crash_after_copies(p, u64::from(draw.below(1, 200)));
             } else {
                 lab.crash(draw.between(1, 0.0, 3.0), p);
             }
