@@ -4,10 +4,11 @@
 //! `Delivered`. Two robots that go together from one view to the next have delivered the same messages between
 //! them (view synchrony), and a view of one number is the same everywhere.
 //!
-//! View 0 has everybody in it. A wish to change the view is broadcast and begins a *flush*: each member stops
-//! delivering and broadcasts what it has delivered in this view. Who has the flush of every member that is not
-//! suspected proposes the next view to consensus: those whose flush it has, without those that leave, with those
-//! that join, and all messages of these flushes. What is decided is delivered as far as it was not yet, and the
+//! View 0 has everybody in it. A wish to change the view, or doubt whether a suspected member lives, is
+//! broadcast and begins a *flush*: each member stops delivering and broadcasts what it has delivered in this
+//! view. Who has the flush of every member that is not suspected proposes the next view to consensus: those
+//! whose flush it has (so a suspected one that answers in time stays), without those that leave, with those that
+//! join, and all messages of these flushes. What is decided is delivered as far as it was not yet, and the
 //! view begins. So a member that is in the next view finds there all it has delivered; who is left out, rightly
 //! or not, hears of the next view only that it is not in it. Messages that came too late for a view are sent
 //! again in the next by their sender.
@@ -18,7 +19,7 @@
 //! | | |
 //! |---|---|
 //! | provides | Membership |
-//! | uses | Consensus (`consensus`), a reliable Broadcast (`broadcast`), Detector (`detector`) |
+//! | uses | Consensus (`consensus`), Detector (`detector`), Broadcast (`broadcast`): one that reaches everybody who lives if its sender does; what a crash cuts in half, the next view mends |
 //! | guarantees | view agreement and view synchrony always; progress while consensus makes some and the detector is eventually right (◇P). One group only: where robots are parted, views go on at most on the side with a majority of all robots |
 //! | messages | per change: 1 broadcast for the wish, one for each member's flush, and one consensus |
 //! | memory | messages of a view are kept until the next view |
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
+use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Broadcast, Built, Bytes, Class, Consensus, Cx, Group, Indication, Kind, Microprotocol, Param, ParamType,
     PortSpec, Propose, ProtocolModel, ProtocolPort, Request, ServiceKind, Sheet, TypeLayout, User,
@@ -47,6 +49,7 @@ pub fn class() -> Class {
 fn sheet() -> Sheet {
     Sheet::new("membership", Kind::Protocol, "A group in numbered views that all agree on: robots join, quit and are excluded when they fail, and members of two views have delivered the same messages between them. Provides membership.")
         .param(Param::new("exclude", ParamType::Bool, "Whether suspected members are excluded; else only on request.").or(Value::Bool(true)))
+        .param(Param::number("patience", Unit::Second, "How long a member that is still suspected in the next view has until it is doubted again.").within(1e-3, 1e6).or_num(1.0))
         .param(Param::new("consensus", ParamType::Name("protocol"), "What decides on views; the only consensus when left out."))
         .param(Param::new("broadcast", ParamType::Name("protocol"), "What carries its messages, a reliable broadcast; the only broadcast when left out."))
         .param(Param::new("detector", ParamType::Name("protocol"), "Who says which robots have failed; the only detector when left out."))
@@ -54,14 +57,16 @@ fn sheet() -> Sheet {
 }
 
 fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
-    Ok(Built::Protocol(Arc::new(MembershipByConsensus { exclude: p.bool("exclude") })))
+    Ok(Built::Protocol(Arc::new(MembershipByConsensus {
+        exclude: p.bool("exclude").then(|| p.num("patience")),
+    })))
 }
 
 /// The membership with its settings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MembershipByConsensus {
-    /// Whether suspected members are excluded.
-    pub exclude: bool,
+    /// After how many seconds a suspected member is doubted again; `None` when suspicions exclude nobody.
+    pub exclude: Option<f64>,
 }
 
 /// A message of a view: who sent it, its number, and what.
@@ -73,6 +78,8 @@ enum Word {
     Data { view: u64, number: u64, bytes: Bytes },
     /// A robot should be in or out. Without a view: of whichever is the current one.
     Change { view: Option<u64>, robot: u32, member: bool },
+    /// A member is suspected: whoever lives should say so.
+    Doubt { view: u64, robot: u32 },
     /// All I have delivered in this view; or nothing, when I have forgotten.
     Flush { view: u64, delivered: Option<Said> },
 }
@@ -101,6 +108,7 @@ impl ProtocolModel for MembershipByConsensus {
     fn start(&self) -> Box<dyn Microprotocol> {
         Box::new(Place {
             exclude: self.exclude,
+            doubt: None,
             forgot: false,
             view: 0,
             members: BTreeSet::new(),
@@ -124,6 +132,7 @@ impl ProtocolModel for MembershipByConsensus {
             Ok(Word::Change { robot, member, .. }) => {
                 (String::from("CHANGE"), format!("robot {robot} {}", if member { "in" } else { "out" }))
             }
+            Ok(Word::Doubt { view, robot }) => (String::from("DOUBT"), format!("view {view} robot {robot}")),
             Ok(Word::Flush { view, delivered: Some(said) }) => {
                 (String::from("FLUSH"), format!("view {view} {} messages", said.len()))
             }
@@ -136,7 +145,9 @@ impl ProtocolModel for MembershipByConsensus {
 /// A robot's place in the group.
 #[derive(Serialize, Deserialize)]
 struct Place {
-    exclude: bool,
+    exclude: Option<f64>,
+    /// Timer after which members that are still suspected are doubted again.
+    doubt: Option<u64>,
     /// It came back after a crash, and is not in the group until it has joined anew.
     forgot: bool,
     view: u64,
@@ -211,18 +222,22 @@ impl Microprotocol for Place {
             }
             Indication::Suspected(robot) => {
                 self.suspects.insert(robot);
-                if self.exclude && self.members.contains(&robot) {
-                    self.wish(robot, false, cx);
-                }
+                self.doubt(robot, cx);
                 self.propose(cx);
             }
             Indication::Trusted(robot) => {
                 self.suspects.remove(&robot);
-                if robot != cx.me() {
-                    self.wishes.remove(&robot);
-                }
             }
             _ => {}
+        }
+    }
+
+    fn timer(&mut self, timer: u64, cx: &mut Cx<'_>) {
+        if self.doubt == Some(timer) {
+            self.doubt = None;
+            for robot in self.suspects.clone() {
+                self.doubt(robot, cx);
+            }
         }
     }
 }
@@ -242,6 +257,13 @@ impl Place {
         }
     }
 
+    /// Begins a change of view that a suspected member survives only if it answers.
+    fn doubt(&mut self, robot: u32, cx: &mut Cx<'_>) {
+        if self.exclude.is_some() && !self.forgot && self.flush.is_none() && self.members.contains(&robot) {
+            cx.broadcast(BROADCAST, &Word::Doubt { view: self.view, robot });
+        }
+    }
+
     fn send(&mut self, bytes: Bytes, cx: &mut Cx<'_>) {
         let (view, number) = (self.view, self.sent);
         self.sent += 1;
@@ -254,7 +276,7 @@ impl Place {
             return self.heard_as_outsider(from, &word, cx);
         }
         let view = match &word {
-            Word::Data { view, .. } | Word::Flush { view, .. } => *view,
+            Word::Data { view, .. } | Word::Flush { view, .. } | Word::Doubt { view, .. } => *view,
             Word::Change { view, .. } => view.unwrap_or(self.view),
         };
         if view > self.view {
@@ -263,6 +285,12 @@ impl Place {
             match word {
                 Word::Data { number, bytes, .. } => self.deliver(from, number, bytes, cx),
                 Word::Change { robot, member, .. } => self.change(robot, member, cx),
+                Word::Doubt { robot, .. } => {
+                    if self.members.contains(&robot) {
+                        self.begin_flush(cx);
+                        self.propose(cx);
+                    }
+                }
                 Word::Flush { delivered, .. } => {
                     self.begin_flush(cx);
                     if let Some(flush) = &mut self.flush {
@@ -325,7 +353,7 @@ impl Place {
     fn propose(&mut self, cx: &mut Cx<'_>) {
         let Some(flush) = self.flush.as_mut().filter(|f| !f.proposed) else { return };
         let heard = |r: &u32| flush.from.contains_key(r) || self.suspects.contains(r);
-        if !self.members.iter().all(heard) {
+        if !self.members.iter().all(heard) || flush.from.values().all(Option::is_none) {
             return;
         }
         flush.proposed = true;
@@ -378,12 +406,11 @@ impl Place {
         for (robot, member) in self.wishes.clone() {
             self.wish(robot, member, cx);
         }
-        if self.exclude {
-            for robot in self.suspects.intersection(&self.members.clone()).copied().collect::<Vec<_>>() {
-                if !self.wishes.contains_key(&robot) {
-                    self.wish(robot, false, cx);
-                }
-            }
+        if let Some(patience_s) = self.exclude
+            && self.doubt.is_none()
+            && !self.suspects.is_disjoint(&self.members)
+        {
+            self.doubt = Some(cx.set_timer(patience_s));
         }
         for (from, word) in std::mem::take(&mut self.early) {
             self.heard(from, word, cx);

@@ -2,7 +2,7 @@
 
 use crate::common::{dice, fine, num, registry, yes};
 use std::sync::Arc;
-use swarmyard_part_api::{GraphModel, Group, Indication};
+use swarmyard_part_api::{GraphModel, Group, Indication, ToAll};
 use swarmyard_radio::check::membership::{safety, settled};
 use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, Wires, brief};
 
@@ -38,16 +38,17 @@ fn delivered(trace: &Trace, process: u32) -> usize {
 
 #[test]
 fn crashes_quits_joins_and_messages_keep_views_synchronous() {
-    let graph = graph("reliable-broadcast");
+    let graphs = [graph("reliable-broadcast"), graph("best-effort-broadcast")];
     let mut changes = 0;
-    for seed in 0..1000 {
+    for seed in 0..2000 {
+        let graph = &graphs[seed as usize / 1000];
         let n = 3 + seed as u32 % 3;
         let wires = match seed % 3 {
             0 => Wires::new(Delay::Uniform(0.001, 0.02)),
             1 => Wires::new(Delay::Exponential(0.03)),
             _ => Wires::new(Delay::Exponential(0.06)),
         };
-        let mut lab = Lab::new(seed, &graph, n, &wires);
+        let mut lab = Lab::new(seed, graph, n, &wires);
         for k in 0..20 {
             let draw = dice(seed, k);
             cast(&mut lab, draw.between(0, 0.0, 3.0), draw.below(1, n), &format!("m{k}"));
@@ -74,8 +75,8 @@ fn crashes_quits_joins_and_messages_keep_views_synchronous() {
         assert!(members.iter().all(|m| lab.trace().correct().contains(m)), "seed {seed}: {members:?}");
         changes += number;
     }
-    println!("{changes} changes of view in 1000 runs");
-    assert!(changes > 1500, "{changes}: or the test shows nothing");
+    println!("{changes} changes of view in 2000 runs");
+    assert!(changes > 3000, "{changes}: or the test shows nothing");
 }
 
 #[test]
@@ -146,17 +147,42 @@ fn parted_robots_never_have_two_groups() {
     }
 }
 
-/// Negative control: with a broadcast that a crash can cut in half there is nothing to build on.
+/// Negative control: messages of a plain broadcast do not fit the views, whoever makes them.
 #[test]
-fn a_broadcast_that_is_not_reliable_is_not_enough_for_progress() {
-    let stuck = (0..300).filter(|seed| {
-        let mut lab =
-            Lab::new(*seed, &graph("best-effort-broadcast"), 4, &Wires::new(Delay::Uniform(0.001, 0.02)));
+fn a_plain_broadcast_is_not_view_synchronous() {
+    let registry = registry();
+    let graph = Stack::new(&registry)
+        .class("fd", "heartbeat", &[("period", num(0.05)), ("timeout", num(0.2))])
+        .class("spread", "best-effort-broadcast", &[])
+        .class("agree", "chandra-toueg", &[])
+        .class("group", "membership", &[])
+        .probe(&["group", "spread"])
+        .build()
+        .expect("connects");
+    let mut lab = Lab::new(1, &graph, 4, &Wires::new(Delay::Uniform(0.001, 0.02)));
+    // Robot 3 crashes in the middle of its broadcast, so only one hears it, and is excluded then.
+    let beats_until_then = 3 * 11;
+    lab.at_port(0.52, 3, 1, ToAll(brief::bytes("half")));
+    lab.crash_after_copies(3, beats_until_then + 1);
+    lab.run_until(4.0).expect("comes to rest");
+    assert_eq!(last_view(lab.trace(), 0), (1, vec![0, 1, 2]));
+    assert_eq!((0..4).map(|p| delivered(lab.trace(), p)).sum::<usize>(), 1, "{}", lab.trace().text());
+    assert!(!safety(lab.trace()).is_empty());
+}
+
+/// Where the network loses what the broadcast does not send again, views wait for ever, and never go wrong.
+#[test]
+fn loss_without_a_reliable_link_stops_the_group_and_never_divides_it() {
+    let mut stuck = 0;
+    for seed in 0..200 {
+        let wires = Wires::new(Delay::Uniform(0.001, 0.02)).losing(0.2);
+        let mut lab = Lab::new(seed, &graph("best-effort-broadcast"), 4, &wires);
+        (0..8).for_each(|k| cast(&mut lab, 0.5 + 0.2 * f64::from(k), k % 4, &format!("m{k}")));
         lab.at(1.0, 3, Group::Quit);
-        lab.crash_after_copies(3, 60 + seed);
         lab.run_until(6.0).expect("comes to rest");
-        fine(safety(lab.trace()), *seed);
-        (0..3).any(|p| last_view(lab.trace(), p) != last_view(lab.trace(), 0))
-    });
-    println!("{} of 300 runs end in different views", stuck.count());
+        fine(safety(lab.trace()), seed);
+        stuck += usize::from((0..3).any(|p| last_view(lab.trace(), p).0 == 0));
+    }
+    println!("{stuck} of 200 groups are stuck");
+    assert!(stuck > 50, "{stuck}");
 }
