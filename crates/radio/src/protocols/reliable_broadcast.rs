@@ -6,11 +6,11 @@
 //! Guarantees (link reliable; for `lazy` the detector complete): validity, integrity, agreement, whoever crashes.
 //! *Not* uniform: a robot may deliver, crash, and nobody else ever delivers. No order is promised.
 //!
-//! Cost: eager n(n − 1) messages, one step for the first delivery; lazy n − 1 messages unless somebody is
+//! Cost: eager (n − 1)² messages at most, one step for the first delivery; lazy n − 1 messages unless somebody is
 //! suspected. Memory: eager keeps numbers only; lazy keeps every message until all robots say they have it, which
 //! they do every `forget` seconds (0 means never: then it keeps all). A crashed robot says nothing any more, so
 //! from then on lazy keeps all.
-//! Model-checked in `tests/model/broadcasts.rs`: eager, 3 robots, 2 messages, 1 crash at any moment, messages of
+//! Model-checked in `tests/model/broadcasts.rs`: eager, 3 robots, 3 messages of two of them, 1 crash at any moment, messages of
 //! the crashed robot lost or not.
 
 use super::common::{Parcel, Seen, Stamp, few, next_life, port_param};
@@ -139,7 +139,11 @@ impl ReliableBroadcast {
     }
 }
 
+/// Passes a message on to those who need not have it; who sent it first has told everybody already.
 fn pass_on(stamp: Stamp, parcel: &Parcel, from: u32, cx: &mut Cx<'_>) {
+    if stamp.origin == cx.me() {
+        return;
+    }
     let others: Vec<u32> = cx.others().into_iter().filter(|r| *r != stamp.origin && *r != from).collect();
     if !others.is_empty() {
         cx.send(LINK, others, &Msg::Data { stamp, parcel: parcel.clone() });

@@ -9,8 +9,8 @@
 //!
 //! Cost without loss: one message and one acknowledgement each. Memory: what is not acknowledged yet; for a
 //! robot that never answers that grows without end, unless `give_up` is set.
-//! Model-checked in `tests/model/broadcasts.rs`: 2 robots, 2 messages each way, over a link that loses, doubles
-//! and reorders.
+//! Model-checked in `tests/model/broadcasts.rs`: 2 robots, 2 messages one way and 1 the other, over a link that
+//! loses, doubles and reorders; and with crashes and recoveries of either, to 14 steps.
 
 use super::common::{Parcel, Seen, few, next_life, port_param};
 use serde::{Deserialize, Serialize};

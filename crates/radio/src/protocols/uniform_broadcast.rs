@@ -4,7 +4,7 @@
 //! have it. `majority`: more than half of all. `all`: every robot that a failure detector does not suspect.
 //!
 //! Guarantees (link reliable): validity, integrity, uniform agreement; with `majority` as long as more than half
-//! of the robots do not crash (else it waits, and is never wrong); with `all` whoever crashes, if the detector is
+//! of the robots do not crash (else messages may wait for ever); with `all` whoever crashes, if the detector is
 //! perfect — a detector that suspects wrongly makes `all` lose uniformity. No order is promised.
 //!
 //! Cost: n(n − 1) messages, two steps. Memory: messages that are not delivered yet, and numbers.
