@@ -3,6 +3,7 @@
 //! [`adaptor`] says how a protocol is checked. One file for each family of protocols.
 
 mod adaptor;
+mod agree;
 mod broadcasts;
 #[path = "../support/one_word.rs"]
 mod one_word;
