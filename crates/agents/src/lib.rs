@@ -3,6 +3,8 @@
 //!
 //! In: the latched registers of one robot. Out: what its program poked, what it said, and how long it
 //! thought. A program that hangs, crashes or answers garbage costs only its own robot.
+//!
+//! And where protocols of robots run that are: [`wire`] is their runner over real sockets.
 
 pub mod compiler;
 mod crew;
@@ -13,6 +15,7 @@ mod part;
 pub mod process;
 mod program;
 pub mod wasm;
+pub mod wire;
 mod workshop;
 
 pub use compiler::CompileError;

@@ -5,8 +5,8 @@
 //! at one moment; a graph that never comes to rest is stopped and named.
 
 use crate::{
-    Bytes, Cx, Drive, Ended, Indication, LookOut, Microprotocol, ProtocolModel, Push, Request, Robot,
-    ServiceKind, User,
+    Bytes, Cx, Drive, Ended, Indication, LookOut, Microprotocol, PortSpec, ProtocolModel, Push, Request,
+    Robot, ServiceKind, User,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -171,6 +171,18 @@ impl GraphModel {
         self.nodes.iter().find(needs).map(|n| n.name.as_str())
     }
 
+    /// Number of the protocol with this name.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<u16> {
+        self.nodes.iter().position(|n| n.name == name).map(|n| n as u16)
+    }
+
+    /// The ports of a protocol.
+    #[must_use]
+    pub fn ports(&self, node: u16) -> Vec<PortSpec> {
+        self.nodes.get(node as usize).map_or_else(Vec::new, |n| n.model.ports())
+    }
+
     /// Name of the protocol with this id.
     #[must_use]
     pub fn name_of(&self, id: u32) -> Option<&str> {
@@ -317,6 +329,29 @@ impl Graph {
     pub fn on(&mut self, happening: Happening, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
         self.begin(happening, robot, &mut effects);
+        self.settle(effects, robot)
+    }
+
+    /// Asks for something as if one of its protocols did: how scripts drive what is below an algorithm.
+    ///
+    /// # Errors
+    /// When the protocols never come to rest.
+    pub fn request(
+        &mut self,
+        node: u16,
+        port: usize,
+        request: Request,
+        robot: &mut dyn Robot,
+    ) -> Result<(), Endless> {
+        let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
+        if usize::from(node) < self.nodes.len() {
+            effects.request(node, port, request);
+        }
+        self.settle(effects, robot)
+    }
+
+    /// Plays what the protocols want of each other until they want nothing more.
+    fn settle(&mut self, mut effects: Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut steps = 0;
         let mut endless = None;
         while let Some((node, wish)) = effects.queue.pop_front() {
@@ -342,11 +377,16 @@ impl Graph {
                 }
             }
             Happening::Message { protocol, from, bytes } => {
+                for node in 0..self.nodes.len() as u16 {
+                    if self.model.nodes[node as usize].model.overhears() {
+                        self.nodes[node as usize].overheard(from, &mut Cx { robot, effects, node });
+                    }
+                }
                 if let Some(node) = self.model.find(protocol) {
                     let ports = &self.model.nodes[node as usize].ports;
                     if let Some(port) = ports.iter().position(|p| *p == Provider::Network) {
                         let what = Indication::Delivered { from, bytes };
-                        self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                        self.indicate(node, port, what, robot, effects);
                     }
                 }
             }
@@ -364,7 +404,7 @@ impl Graph {
                 if let Some(tag) = self.take_tag(task, node) {
                     let port = self.body_port(node, ServiceKind::Motion);
                     let what = Indication::Ended { tag, how };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             }
             Happening::Pushed { node, push } => {
@@ -372,10 +412,22 @@ impl Graph {
                 if let Some(tag) = tag {
                     let port = self.body_port(node, ServiceKind::Watching);
                     let what = Indication::Pushed { tag, push };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             }
         }
+    }
+
+    fn indicate(
+        &mut self,
+        node: u16,
+        port: usize,
+        what: Indication,
+        robot: &mut dyn Robot,
+        effects: &mut Effects,
+    ) {
+        robot.told(node, port, &what);
+        self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
     }
 
     fn take_tag(&mut self, number: u64, node: u16) -> Option<u64> {
@@ -398,6 +450,7 @@ impl Graph {
         robot: &mut dyn Robot,
         effects: &mut Effects,
     ) {
+        robot.asked(node, port, &request);
         let from = &self.model.nodes[node as usize];
         match from.ports.get(port).copied().unwrap_or(Provider::Nobody) {
             Provider::Nobody => {}
@@ -416,7 +469,7 @@ impl Graph {
                 // What a robot says to itself does not go over the network.
                 for _ in 0..own {
                     let what = Indication::Delivered { from: me, bytes: Arc::clone(&message.bytes) };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             }
             Provider::Body => self.do_it(node, port, request, robot, effects),
@@ -438,7 +491,7 @@ impl Graph {
                 Err(why) => {
                     robot.say(&format!("cannot move: {why}"));
                     let what = Indication::Ended { tag, how: Ended::Replaced };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             },
             Request::Motion(Drive::Halt) => robot.halt(),
@@ -469,8 +522,7 @@ impl Graph {
         for k in 0..self.model.nodes[node as usize].users.len() {
             let (to, port) = self.model.nodes[node as usize].users[k];
             if user.is_none_or(|u| u.0 == self.model.nodes[to as usize].id) {
-                let mut cx = Cx { robot, effects, node: to };
-                self.nodes[to as usize].indication(usize::from(port), what.clone(), &mut cx);
+                self.indicate(to, usize::from(port), what.clone(), robot, effects);
             }
         }
     }

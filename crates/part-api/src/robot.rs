@@ -3,7 +3,7 @@
 //! The simulator implements [`Robot`]; so do the runner over real sockets and the model checker, as far
 //! as they have a world. Algorithms and protocols see it through [`Cx`](crate::Cx).
 
-use crate::{Motion, MotionModule};
+use crate::{Indication, Motion, MotionModule, Request};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::chance::Draw;
@@ -18,6 +18,11 @@ pub trait Robot {
     fn me(&self) -> u32;
     /// How many there are.
     fn robots(&self) -> u32;
+    /// Since when a robot is down (crashed and not recovered), where somebody knows: the simulator does, real
+    /// sockets do not. For failure detectors that are simulated; no honest protocol asks.
+    fn down_since(&self, _robot: u32) -> Option<Moment> {
+        None
+    }
     /// Random numbers that nobody else draws: a new address with every call.
     fn chance(&mut self) -> Draw;
     /// Says something in the log.
@@ -56,6 +61,11 @@ pub trait Robot {
     /// Asks the program outside of this one that decides for a protocol. The run stops here until the answer is
     /// in the journal; it comes as [`Microprotocol::answered`](crate::Microprotocol::answered).
     fn ask(&mut self, _node: u16, _question: &[u8]) {}
+
+    /// One of its protocols asks something of a protocol below: for whoever keeps a trace.
+    fn asked(&mut self, _node: u16, _port: usize, _request: &Request) {}
+    /// One of its protocols is told something by a protocol below: for whoever keeps a trace.
+    fn told(&mut self, _node: u16, _port: usize, _what: &Indication) {}
 }
 
 /// A question to a pull sensor.

@@ -8,10 +8,14 @@
 //! [`Network`]: swarmyard_part_api::Network
 
 pub mod net;
+pub mod check;
+pub mod lab;
+pub mod protocols;
 
 use swarmyard_part_api::Registry;
 
 /// Registers every network and every microprotocol.
 pub fn register(registry: &mut Registry) {
     net::register(registry);
+    protocols::register(registry);
 }

@@ -1,0 +1,11 @@
+//! Protocols in a model checker: every order of messages, timers, requests and crashes.
+//!
+//! [`adaptor`] says how a protocol is checked. One file for each family of protocols.
+
+mod adaptor;
+mod agree;
+mod broadcasts;
+#[path = "../support/one_word.rs"]
+mod one_word;
+mod orders;
+mod reservation;
