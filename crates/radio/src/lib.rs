@@ -7,9 +7,9 @@
 //! [`Microprotocol`]: swarmyard_part_api::Microprotocol
 //! [`Network`]: swarmyard_part_api::Network
 
-pub mod net;
 pub mod check;
 pub mod lab;
+pub mod net;
 pub mod protocols;
 
 use swarmyard_part_api::Registry;
