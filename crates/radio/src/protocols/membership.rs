@@ -23,6 +23,7 @@
 //! | guarantees | view agreement and view synchrony always; progress while consensus makes some and the detector is eventually right (◇P). One group only: where robots are parted, views go on at most on the side with a majority of all robots |
 //! | messages | per change: 1 broadcast for the wish, one for each member's flush, and one consensus |
 //! | memory | messages of a view are kept until the next view |
+//! | model-checked | n = 2 on `chandra-toueg`, a message and one that quits, any order of messages: `tests/model` |
 
 use super::instances::shown;
 use serde::{Deserialize, Serialize};
