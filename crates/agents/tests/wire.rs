@@ -23,12 +23,15 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-fn link() -> (&'static str, &'static str, Vec<(&'static str, Value)>) {
+/// A protocol: its name, its class, its parameters.
+type Layer = (&'static str, &'static str, Vec<(&'static str, Value)>);
+
+fn link() -> Layer {
     ("sure", "reliable-link", vec![("retry", Value::Num(0.03)), ("slowest", Value::Num(0.2))])
 }
 
 /// A graph by (name, class, parameters), over a reliable link called `sure`; the probe uses the last one.
-fn graph(classes: &[(&str, &str, Vec<(&str, Value)>)]) -> Arc<GraphModel> {
+fn graph(classes: &[Layer]) -> Arc<GraphModel> {
     let registry = registry();
     let (name, class, params) = link();
     let mut stack = Stack::new(&registry).class(name, class, &params);
@@ -56,10 +59,7 @@ struct Case {
     check: fn(&Trace) -> Violations,
 }
 
-fn over_sure(
-    name: &'static str,
-    class: &'static str,
-) -> (&'static str, &'static str, Vec<(&'static str, Value)>) {
+fn over_sure(name: &'static str, class: &'static str) -> Layer {
     (name, class, vec![("link", text("sure"))])
 }
 
@@ -178,7 +178,7 @@ fn garbage_changes_nothing() {
                 sent += 1;
                 let length = (mix64(sent) % 1400) as usize;
                 let mut garbage: Vec<u8> = (0..length as u64).map(|k| mix64(sent << 12 | k) as u8).collect();
-                if sent % 2 == 0 && garbage.len() > 4 {
+                if sent.is_multiple_of(2) && garbage.len() > 4 {
                     garbage[..4].copy_from_slice(b"SWY1");
                 }
                 // The system may refuse some of a flood.
