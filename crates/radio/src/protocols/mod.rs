@@ -4,11 +4,24 @@
 //! size it was model-checked.
 
 pub mod best_effort_broadcast;
+pub mod bully;
 pub mod causal_broadcast;
+pub mod chandra_toueg;
+pub mod chang_roberts;
 pub(crate) mod common;
 pub mod fifo_broadcast;
+pub mod heartbeat;
+pub mod instances;
+pub mod leader_election;
+pub mod membership;
+pub mod mostefaoui_raynal;
+pub mod omega;
+pub mod paxos;
+pub mod quality;
 pub mod reliable_broadcast;
 pub mod reliable_link;
+pub mod ring_heartbeat;
+pub mod simulated_detector;
 pub mod uniform_broadcast;
 
 use swarmyard_part_api::Registry;
@@ -17,8 +30,17 @@ use swarmyard_part_api::Registry;
 pub fn register(registry: &mut Registry) {
     registry.add(best_effort_broadcast::class());
     registry.add(causal_broadcast::class());
+    registry.add(chandra_toueg::class());
     registry.add(fifo_broadcast::class());
+    registry.add(heartbeat::class());
+    registry.add(leader_election::class());
+    registry.add(membership::class());
+    registry.add(mostefaoui_raynal::class());
+    registry.add(omega::class());
+    registry.add(paxos::class());
     registry.add(reliable_broadcast::class());
     registry.add(reliable_link::class());
+    registry.add(ring_heartbeat::class());
+    registry.add(simulated_detector::class());
     registry.add(uniform_broadcast::class());
 }
