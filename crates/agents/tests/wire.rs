@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_agents::wire::{self, Mode, Script, Settings, Wire, WireError};
 use swarmyard_base::hash::mix64;
-use swarmyard_part_api::{Exclusion, GraphModel, Indication, Registry};
-use swarmyard_radio::check::{Violations, all, broadcast};
+use swarmyard_part_api::{Exclusion, GraphModel, Indication, Propose, Registry};
+use swarmyard_radio::check::{Violations, all, broadcast, consensus};
 use swarmyard_radio::lab::{Stack, Trace, What};
 use swarmyard_scene::Value;
 
@@ -23,12 +23,15 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-fn link() -> (&'static str, &'static str, Vec<(&'static str, Value)>) {
+/// A protocol: its name, its class, its parameters.
+type Layer = (&'static str, &'static str, Vec<(&'static str, Value)>);
+
+fn link() -> Layer {
     ("sure", "reliable-link", vec![("retry", Value::Num(0.03)), ("slowest", Value::Num(0.2))])
 }
 
 /// A graph by (name, class, parameters), over a reliable link called `sure`; the probe uses the last one.
-fn graph(classes: &[(&str, &str, Vec<(&str, Value)>)]) -> Arc<GraphModel> {
+fn graph(classes: &[Layer]) -> Arc<GraphModel> {
     let registry = registry();
     let (name, class, params) = link();
     let mut stack = Stack::new(&registry).class(name, class, &params);
@@ -47,6 +50,27 @@ fn twelve() -> Script {
     script
 }
 
+/// Three processes propose in five instances.
+fn five_instances() -> Script {
+    let mut script = Script::default();
+    for instance in 0..5 {
+        for process in 0..3 {
+            let value = format!("v{instance} of {process}").into_bytes().into();
+            script.at(0.2 + 0.1 * instance as f64, process, Propose { instance, value });
+        }
+    }
+    script
+}
+
+/// A detector that is patient enough for a busy machine.
+fn detector() -> Layer {
+    ("fd", "heartbeat", vec![("timeout", Value::Num(1.0)), ("adaptive", Value::Bool(true))])
+}
+
+fn agreeing(class: &'static str) -> Layer {
+    ("agree", class, vec![("link", text("sure")), ("detector", text("fd"))])
+}
+
 struct Case {
     name: &'static str,
     graph: fn() -> Arc<GraphModel>,
@@ -56,10 +80,7 @@ struct Case {
     check: fn(&Trace) -> Violations,
 }
 
-fn over_sure(
-    name: &'static str,
-    class: &'static str,
-) -> (&'static str, &'static str, Vec<(&'static str, Value)>) {
+fn over_sure(name: &'static str, class: &'static str) -> Layer {
     (name, class, vec![("link", text("sure"))])
 }
 
@@ -98,6 +119,65 @@ const CASES: &[Case] = &[
         script: twelve,
         least: 36,
         check: |t| all([broadcast::reliable(t), broadcast::fifo(t), broadcast::causal(t)]),
+    },
+    Case {
+        name: "total order by Lamport's clocks",
+        graph: || graph(&[over_sure("order", "lamport-order")]),
+        script: twelve,
+        least: 36,
+        check: |t| all([broadcast::atomic(t), broadcast::fifo(t)]),
+    },
+    Case {
+        name: "total order by a sequencer",
+        graph: || {
+            let params = vec![("link", text("sure")), ("uniform", Value::Bool(true))];
+            graph(&[("order", "sequencer-order", params)])
+        },
+        script: twelve,
+        least: 36,
+        check: broadcast::uniform_atomic,
+    },
+    Case {
+        name: "total order by Skeen",
+        graph: || graph(&[over_sure("order", "skeen-order")]),
+        script: twelve,
+        least: 36,
+        check: broadcast::atomic,
+    },
+    Case {
+        name: "consensus of Chandra and Toueg",
+        graph: || graph(&[detector(), agreeing("chandra-toueg")]),
+        script: five_instances,
+        least: 15,
+        check: consensus::uniform,
+    },
+    Case {
+        name: "consensus of Mostéfaoui and Raynal",
+        graph: || graph(&[detector(), agreeing("mostefaoui-raynal")]),
+        script: five_instances,
+        least: 15,
+        check: consensus::uniform,
+    },
+    Case {
+        name: "Paxos over the bare network",
+        graph: || {
+            let timeout = vec![("way", text("accusations")), ("timeout", Value::Num(1.0))];
+            graph(&[("leader", "omega", timeout), ("agree", "paxos", vec![("leader", text("leader"))])])
+        },
+        script: five_instances,
+        least: 15,
+        check: consensus::uniform,
+    },
+    Case {
+        name: "total order by consensus",
+        graph: || {
+            let order = vec![("broadcast", text("rb")), ("consensus", text("agree"))];
+            let rb = over_sure("rb", "reliable-broadcast");
+            graph(&[detector(), agreeing("chandra-toueg"), rb, ("order", "order-by-consensus", order)])
+        },
+        script: twelve,
+        least: 36,
+        check: broadcast::uniform_atomic,
     },
 ];
 
@@ -178,7 +258,7 @@ fn garbage_changes_nothing() {
                 sent += 1;
                 let length = (mix64(sent) % 1400) as usize;
                 let mut garbage: Vec<u8> = (0..length as u64).map(|k| mix64(sent << 12 | k) as u8).collect();
-                if sent % 2 == 0 && garbage.len() > 4 {
+                if sent.is_multiple_of(2) && garbage.len() > 4 {
                     garbage[..4].copy_from_slice(b"SWY1");
                 }
                 // The system may refuse some of a flood.

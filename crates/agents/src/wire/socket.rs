@@ -151,9 +151,11 @@ fn fails(what: &'static str) -> impl FnOnce(std::io::Error) -> WireError {
     move |why| WireError::Socket { what, why }
 }
 
+/// Both ends of each process, and where it hears.
+type Opened = (Vec<(Outlet, Inbox)>, Vec<SocketAddr>);
+
 /// Opens the sockets of so many processes.
-#[expect(clippy::type_complexity, reason = "both ends of each process, and where it hears")]
-pub(super) fn open(n: usize, mode: Mode) -> Result<(Vec<(Outlet, Inbox)>, Vec<SocketAddr>), WireError> {
+pub(super) fn open(n: usize, mode: Mode) -> Result<Opened, WireError> {
     match mode {
         Mode::Udp => open_udp(n),
         Mode::Tcp => open_tcp(n),
@@ -167,8 +169,7 @@ fn new_run(addresses: &[SocketAddr]) -> u64 {
     mix64(since.as_nanos() as u64 ^ ports ^ (u64::from(std::process::id()) << 32))
 }
 
-#[expect(clippy::type_complexity, reason = "as `open` says")]
-fn open_udp(n: usize) -> Result<(Vec<(Outlet, Inbox)>, Vec<SocketAddr>), WireError> {
+fn open_udp(n: usize) -> Result<Opened, WireError> {
     let mut sockets = Vec::new();
     for _ in 0..n {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(fails("open a UDP socket"))?;
@@ -187,8 +188,7 @@ fn open_udp(n: usize) -> Result<(Vec<(Outlet, Inbox)>, Vec<SocketAddr>), WireErr
     Ok((ends, addresses))
 }
 
-#[expect(clippy::type_complexity, reason = "as `open` says")]
-fn open_tcp(n: usize) -> Result<(Vec<(Outlet, Inbox)>, Vec<SocketAddr>), WireError> {
+fn open_tcp(n: usize) -> Result<Opened, WireError> {
     let mut listeners = Vec::new();
     for _ in 0..n {
         listeners.push(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(fails("listen for TCP"))?);
@@ -198,10 +198,10 @@ fn open_tcp(n: usize) -> Result<(Vec<(Outlet, Inbox)>, Vec<SocketAddr>), WireErr
     let run = new_run(&addresses);
     let mut outs: Vec<Vec<Option<TcpStream>>> = (0..n).map(|_| (0..n).map(|_| None).collect()).collect();
     let mut ins: Vec<Vec<(u32, TcpStream)>> = (0..n).map(|_| Vec::new()).collect();
-    for from in 0..n {
+    for (from, out) in outs.iter_mut().enumerate() {
         for to in (0..n).filter(|to| *to != from) {
             let (near, far) = connect(&listeners[to], addresses[to])?;
-            outs[from][to] = Some(near);
+            out[to] = Some(near);
             ins[to].push((from as u32, far));
         }
     }
