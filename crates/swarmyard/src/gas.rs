@@ -29,8 +29,14 @@ impl Gas {
     #[must_use]
     pub fn new(count: usize, packing: f64, seed: u64) -> Gas {
         let row = count.isqrt();
+        Gas::with_velocities(packing, &velocities(row * row, seed))
+    }
+
+    /// The same with velocities of one's own, one for each of a square number of discs.
+    #[must_use]
+    pub fn with_velocities(packing: f64, velocities: &[Vec2]) -> Gas {
+        let row = velocities.len().isqrt();
         let spacing = (std::f64::consts::PI / (4.0 * packing)).sqrt();
-        let velocities = velocities(row * row, seed);
         let flyers: Vec<Flyer> = velocities
             .iter()
             .enumerate()
