@@ -55,14 +55,14 @@ pub struct AllPairs {
 }
 
 impl AllPairs {
-    /// All pairs of these discs.
+    /// All pairs of these discs; on a torus with the copies of each up to so many rounds away.
     #[must_use]
-    pub fn new(space: Space, bodies: &[Flyer], fixed: &FixedIndex) -> AllPairs {
+    pub fn new(space: Space, bodies: &[Flyer], fixed: &FixedIndex, rounds: i32) -> AllPairs {
         let mut copies = vec![Vec2::ZERO];
         if let Space::Torus { min, max } = space {
             let round = max - min;
-            copies = (-2..=2)
-                .flat_map(|x| (-2..=2).map(move |y| (x, y)))
+            copies = (-rounds..=rounds)
+                .flat_map(|x| (-rounds..=rounds).map(move |y| (x, y)))
                 .map(|(x, y)| Vec2::new(f64::from(x) * round.x, f64::from(y) * round.y))
                 .collect();
         }
@@ -200,6 +200,13 @@ impl<P: Predictor> Billiard<P> {
     }
 
     fn put(&mut self, k: usize, moment: Moment, at: Vec2, velocity: Vec2) {
+        let at = match self.round {
+            Some(round) => Vec2::new(
+                at.x - (at.x / round.x).floor() * round.x,
+                at.y - (at.y / round.y).floor() * round.y,
+            ),
+            None => at,
+        };
         let path = Path::straight(moment, at, velocity);
         self.bodies[k].path = path;
         self.predictor.set(k as u32, &path);

@@ -245,6 +245,26 @@ impl Flights {
         Bent { start, segment, outline: &self.bends.edges[edge] }
     }
 
+    /// Whether it is certain, by a look at all pairs and edges, that nobody will meet on these paths.
+    pub(super) fn nobody_meets(&self) -> bool {
+        let there = |k: &usize| self.parts[*k] == Part::Meets;
+        let edges = self.fixed.edges();
+        self.space == Space::Plane
+            && (0..self.bodies.len()).filter(there).all(|k| {
+                let me = &self.bodies[k];
+                let apart = |j: usize| {
+                    let other = &self.bodies[j];
+                    pair_moment(me, other, Vec2::ZERO)
+                        .is_none_or(|m| self.is_over(m, k, j as u32, other.count))
+                };
+                let free = |e: usize| {
+                    let hit = closed::edge(me.at, me.velocity, me.radius, (edges[e].a, edges[e].b));
+                    hit.is_none_or(|t| self.is_over(me.start().plus(t), k, EDGE | e as u32, 0))
+                };
+                me.is_plain() && (0..k).filter(there).all(apart) && (0..edges.len()).all(free)
+            })
+    }
+
     /// Looks at the edges near the body's cell.
     fn scan_edges(&mut self, k: usize, me: &Flying, best: &mut Best) {
         if self.edge_ranks.is_empty() {
