@@ -10,6 +10,13 @@ use swarmyard_base::Vec2;
 /// that is less than rounding.
 pub(super) const ALONG2: f64 = 1e-16;
 
+/// Whether [`discs`] can have an answer, without a branch.
+#[inline(always)]
+pub(super) fn may_touch(r: Vec2, v: Vec2, s: f64) -> bool {
+    let (b, a, c) = (r.dot(v), v.dot(v), r.dot(r) - s * s);
+    (b < 0.0) & (b * b - a * c >= 0.0)
+}
+
 /// Seconds until |r + v t| = s, for bodies that come nearer.
 ///
 /// Those that touch or overlap and come nearer meet at once; those that touch and move along or away do not.

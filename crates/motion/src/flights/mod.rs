@@ -339,10 +339,10 @@ impl Flights {
         if self.parted {
             return None;
         }
-        while let Some((moment, entry)) = self.calendar.pop(bound) {
-            if self.plans[entry.body as usize].serial != entry.serial {
-                continue;
-            }
+        loop {
+            let plans = &self.plans;
+            let live = |entry: &Entry| plans[entry.body as usize].serial == entry.serial;
+            let Some((moment, entry)) = self.calendar.pop_live(bound, live) else { break };
             self.clock = self.clock.max(moment);
             if let Some(meeting) = self.happen(moment, entry.body) {
                 self.quiet = 0;
