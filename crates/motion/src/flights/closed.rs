@@ -22,18 +22,11 @@ pub(super) fn may_touch(r: Vec2, v: Vec2, s: f64) -> bool {
 /// Those that touch or overlap and come nearer meet at once; those that touch and move along or away do not.
 #[inline(always)]
 pub(super) fn discs(r: Vec2, v: Vec2, s: f64) -> Option<f64> {
-    let b = r.dot(v);
-    // Written so that what is not a number never meets.
-    if !(b < 0.0) {
-        return None;
-    }
-    let (a, r2) = (v.dot(v), r.dot(r));
+    let (b, a, r2) = (r.dot(v), v.dot(v), r.dot(r));
     let c = r2 - s * s;
     let under_root = b * b - a * c;
-    if !(under_root >= 0.0) {
-        return None;
-    }
-    touch(a, b, c, r2, under_root)
+    // What is not a number never meets.
+    if b < 0.0 && under_root >= 0.0 { touch(a, b, c, r2, under_root) } else { None }
 }
 
 /// The rest of [`discs`], for the few pairs that get here.

@@ -192,24 +192,25 @@ impl Flights {
     /// First who of these can meet at all, then when. Which of them can is as good as chance: no branch depends on it.
     #[inline]
     fn sift(&mut self, k: usize, me: &Flying, near: &Near, best: &mut Best) {
-        let mut hits = [(0_u32, Vec2::ZERO); NEAR];
+        let mut hits = [0_u8; NEAR];
         let mut count = 0;
         let mut bends = me.count & 1;
-        for (&j, &cell) in near.bodies.iter().zip(&near.cells).take(near.count) {
-            let other = &self.bodies[j as usize];
-            let shift = if cell == other.cell { Vec2::ZERO } else { self.shift(cell, other.cell) };
+        for n in 0..near.count.min(NEAR) {
+            let other = &self.bodies[near.bodies[n] as usize];
+            let (r, v, _) = together(me, other, self.shift(near.cells[n], other.cell));
             bends |= other.count & 1;
-            let (r, v, _) = together(me, other, shift);
-            hits[count & (NEAR - 1)] = (j, shift);
+            hits[count & (NEAR - 1)] = n as u8;
             count += usize::from(closed::may_touch(r, v, me.radius + other.radius));
         }
         if bends != 0 {
             self.sift_bends(k, me, near, best);
             return;
         }
-        for &(j, shift) in &hits[..count] {
+        for &n in &hits[..count] {
+            let n = usize::from(n) & (NEAR - 1);
+            let j = near.bodies[n];
             let other = &self.bodies[j as usize];
-            if let Some(moment) = pair_moment(me, other, shift) {
+            if let Some(moment) = pair_moment(me, other, self.shift(near.cells[n], other.cell)) {
                 let count = other.count;
                 self.take(k, moment, j, count, best);
             }
@@ -218,8 +219,13 @@ impl Flights {
 
     /// By how much a body is moved that is seen in another cell than its own: a copy on a torus. On a plane it is
     /// somebody far away whose cell has the same place, and is moved out of reach.
-    #[cold]
+    #[inline(always)]
     fn shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
+        if cell == own { Vec2::ZERO } else { self.far_shift(cell, own) }
+    }
+
+    #[cold]
+    fn far_shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
         let Some(round) = self.cells.torus else { return Vec2::new(f64::NAN, f64::NAN) };
         let around = self.cells.around;
         let turns = |axis: usize| f64::from(cell[axis].wrapping_sub(own[axis]) / around[axis]);
@@ -232,7 +238,7 @@ impl Flights {
         for (&j, &cell) in near.bodies.iter().zip(&near.cells).take(near.count) {
             let j = j as usize;
             let other = self.bodies[j];
-            let shift = if cell == other.cell { Vec2::ZERO } else { self.shift(cell, other.cell) };
+            let shift = self.shift(cell, other.cell);
             if j == k || shift.x.is_nan() {
                 continue;
             }
@@ -483,7 +489,7 @@ fn together(a: &Flying, b: &Flying, shift: Vec2) -> (Vec2, Vec2, f64) {
 }
 
 /// Bodies to be looked at together.
-const NEAR: usize = 32;
+const NEAR: usize = 16;
 
 /// Neighbours, and the cells they are seen in.
 struct Near {
