@@ -44,6 +44,9 @@ pub fn event(m: Meeting) -> Event {
     Event { moment: m.moment, body: m.body, with: m.with }
 }
 
+/// What meetings are ordered by: the moment, the lower rank, the higher rank or the edge.
+type Key = (Moment, u32, u32);
+
 /// Looks at all pairs of discs, and all edges.
 pub struct AllPairs {
     bodies: Vec<Flyer>,
@@ -100,8 +103,8 @@ impl AllPairs {
 
 impl Predictor for AllPairs {
     fn next(&mut self, bound: Moment) -> Option<Event> {
-        let mut best: Option<((Moment, u32, u32), (usize, With))> = None;
-        let mut take = |key: (Moment, u32, u32), what| {
+        let mut best: Option<(Key, (usize, With))> = None;
+        let mut take = |key: Key, what| {
             if key.0 <= bound && best.is_none_or(|b| key < b.0) {
                 best = Some((key, what));
             }
