@@ -574,16 +574,16 @@ fn those_who_stop_at_meetings_never_overlap() {
     let (mut now, mut met) = (Moment::ZERO, 0);
     let mut least = f64::INFINITY;
     for round in 0..200 {
-        for k in 0..bodies.len() {
-            let pose = bodies[k].path.pose_at(now);
+        for (k, body) in bodies.iter_mut().enumerate() {
+            let pose = body.path.pose_at(now);
             let twist = Twist2::new(
                 dice.between(0.0, 1.0),
                 0.0,
                 if dice.chance(0.5) { dice.between(-2.0, 2.0) } else { 0.0 },
             );
             let pose = Pose2 { heading: dice.angle(), ..pose };
-            bodies[k].path = Path::along(now, &Segment::arc(0.0, pose, pose.rot(), twist));
-            flights.set(k as u32, &bodies[k].path);
+            body.path = Path::along(now, &Segment::arc(0.0, pose, pose.rot(), twist));
+            flights.set(k as u32, &body.path);
         }
         let bound = now.plus(0.2);
         let mut here = 0;
