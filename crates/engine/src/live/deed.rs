@@ -42,6 +42,11 @@ impl Robot for Deed<'_, '_> {
         self.play.live.members.len() as u32
     }
 
+    fn down_since(&self, robot: u32) -> Option<Moment> {
+        let inner = self.play.state.robots.get(robot as usize)?;
+        (inner.status != Status::Well).then_some(inner.since)
+    }
+
     fn chance(&mut self) -> Draw {
         let ordinal = self.next() as u32;
         let (seed, uid) = (self.play.model.run.seed, self.play.uid(self.robot));

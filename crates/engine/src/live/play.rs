@@ -205,7 +205,8 @@ impl Play<'_> {
     fn out_of_service(&mut self, robot: u32, status: Status, word: &'static str) {
         let slot = self.live.members[robot as usize] as usize;
         self.stand(slot);
-        self.state.robots[robot as usize].status = status;
+        let inner = &mut self.state.robots[robot as usize];
+        (inner.status, inner.since) = (status, self.now);
         let watches: Vec<u64> =
             self.state.watches.iter().filter(|w| w.robot == robot).map(|w| w.watch).collect();
         for watch in watches {
@@ -253,7 +254,8 @@ impl Play<'_> {
         if self.state.robots[robot as usize].status != Status::Crashed {
             return;
         }
-        self.state.robots[robot as usize].status = Status::Well;
+        let inner = &mut self.state.robots[robot as usize];
+        (inner.status, inner.since) = (Status::Well, self.now);
         self.note(robot, Note::Became("recovered"));
         self.tell(robot, Happening::Start);
     }

@@ -101,6 +101,8 @@ pub enum Status {
 pub struct Inner {
     /// How it is.
     pub status: Status,
+    /// Since when it is.
+    pub since: Moment,
     /// The light it shows.
     pub light: u8,
     /// Random numbers, timers, tasks and watches given out so far.
@@ -246,6 +248,7 @@ impl LiveState {
         let live = model.live.as_ref()?;
         let robots = live.members.iter().map(|_| Inner {
             status: Status::Well,
+            since: Moment::ZERO,
             light: 0,
             ordinal: 0,
             instant: (Moment::ZERO, 0),
