@@ -694,7 +694,10 @@ fn sheets_are_told_as_json() {
     assert_eq!(of("diff-drive")["channels"][0]["command"], true);
     assert_eq!(of("rays")["kind"], "sensor");
     let contact = of("run")["params"].as_array().expect("a list").iter().find(|p| p["name"] == "contact");
-    assert_eq!(contact.expect("a parameter")["choices"], serde_json::json!(["stop", "impulse", "own", "ghost"]));
+    assert_eq!(
+        contact.expect("a parameter")["choices"],
+        serde_json::json!(["stop", "impulse", "own", "ghost"])
+    );
     assert!(
         of("robot")["params"]
             .as_array()
