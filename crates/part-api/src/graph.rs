@@ -5,8 +5,8 @@
 //! at one moment; a graph that never comes to rest is stopped and named.
 
 use crate::{
-    Bytes, Cx, Drive, Ended, Indication, LookOut, Microprotocol, ProtocolModel, Push, Request, Robot,
-    ServiceKind, User,
+    Bytes, Cx, Drive, Ended, Indication, LookOut, Microprotocol, PortSpec, ProtocolModel, Push, Request,
+    Robot, ServiceKind, User,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -164,6 +164,18 @@ impl GraphModel {
         self.nodes.iter().find(needs).map(|n| n.name.as_str())
     }
 
+    /// Number of the protocol with this name.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<u16> {
+        self.nodes.iter().position(|n| n.name == name).map(|n| n as u16)
+    }
+
+    /// The ports of a protocol.
+    #[must_use]
+    pub fn ports(&self, node: u16) -> Vec<PortSpec> {
+        self.nodes.get(node as usize).map_or_else(Vec::new, |n| n.model.ports())
+    }
+
     /// Name of the protocol with this id.
     #[must_use]
     pub fn name_of(&self, id: u32) -> Option<&str> {
@@ -310,6 +322,29 @@ impl Graph {
     pub fn on(&mut self, happening: Happening, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
         self.begin(happening, robot, &mut effects);
+        self.settle(effects, robot)
+    }
+
+    /// Asks for something as if one of its protocols did: how scripts drive what is below an algorithm.
+    ///
+    /// # Errors
+    /// When the protocols never come to rest.
+    pub fn request(
+        &mut self,
+        node: u16,
+        port: usize,
+        request: Request,
+        robot: &mut dyn Robot,
+    ) -> Result<(), Endless> {
+        let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
+        if usize::from(node) < self.nodes.len() {
+            effects.request(node, port, request);
+        }
+        self.settle(effects, robot)
+    }
+
+    /// Plays what the protocols want of each other until they want nothing more.
+    fn settle(&mut self, mut effects: Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut steps = 0;
         let mut endless = None;
         while let Some((node, wish)) = effects.queue.pop_front() {
@@ -339,7 +374,7 @@ impl Graph {
                     let ports = &self.model.nodes[node as usize].ports;
                     if let Some(port) = ports.iter().position(|p| *p == Provider::Network) {
                         let what = Indication::Delivered { from, bytes };
-                        self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                        self.indicate(node, port, what, robot, effects);
                     }
                 }
             }
@@ -352,7 +387,7 @@ impl Graph {
                 if let Some(tag) = self.take_tag(task, node) {
                     let port = self.body_port(node, ServiceKind::Motion);
                     let what = Indication::Ended { tag, how };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             }
             Happening::Pushed { node, push } => {
@@ -360,10 +395,22 @@ impl Graph {
                 if let Some(tag) = tag {
                     let port = self.body_port(node, ServiceKind::Watching);
                     let what = Indication::Pushed { tag, push };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             }
         }
+    }
+
+    fn indicate(
+        &mut self,
+        node: u16,
+        port: usize,
+        what: Indication,
+        robot: &mut dyn Robot,
+        effects: &mut Effects,
+    ) {
+        robot.told(node, port, &what);
+        self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
     }
 
     fn take_tag(&mut self, number: u64, node: u16) -> Option<u64> {
@@ -386,6 +433,7 @@ impl Graph {
         robot: &mut dyn Robot,
         effects: &mut Effects,
     ) {
+        robot.asked(node, port, &request);
         let from = &self.model.nodes[node as usize];
         match from.ports.get(port).copied().unwrap_or(Provider::Nobody) {
             Provider::Nobody => {}
@@ -404,7 +452,7 @@ impl Graph {
                 // What a robot says to itself does not go over the network.
                 for _ in 0..own {
                     let what = Indication::Delivered { from: me, bytes: Arc::clone(&message.bytes) };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             }
             Provider::Body => self.do_it(node, port, request, robot, effects),
@@ -426,7 +474,7 @@ impl Graph {
                 Err(why) => {
                     robot.say(&format!("cannot move: {why}"));
                     let what = Indication::Ended { tag, how: Ended::Replaced };
-                    self.nodes[node as usize].indication(port, what, &mut Cx { robot, effects, node });
+                    self.indicate(node, port, what, robot, effects);
                 }
             },
             Request::Motion(Drive::Halt) => robot.halt(),
@@ -457,8 +505,7 @@ impl Graph {
         for k in 0..self.model.nodes[node as usize].users.len() {
             let (to, port) = self.model.nodes[node as usize].users[k];
             if user.is_none_or(|u| u.0 == self.model.nodes[to as usize].id) {
-                let mut cx = Cx { robot, effects, node: to };
-                self.nodes[to as usize].indication(usize::from(port), what.clone(), &mut cx);
+                self.indicate(to, usize::from(port), what.clone(), robot, effects);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! The simulator implements [`Robot`]; so do the runner over real sockets and the model checker, as far
 //! as they have a world. Algorithms and protocols see it through [`Cx`](crate::Cx).
 
-use crate::{Motion, MotionModule};
+use crate::{Indication, Motion, MotionModule, Request};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::chance::Draw;
@@ -53,6 +53,11 @@ pub trait Robot {
     fn pending(&self, robot: u32) -> Vec<Pending>;
     /// Shows a light that others see.
     fn shine(&mut self, light: u8);
+
+    /// One of its protocols asks something of a protocol below: for whoever keeps a trace.
+    fn asked(&mut self, _node: u16, _port: usize, _request: &Request) {}
+    /// One of its protocols is told something by a protocol below: for whoever keeps a trace.
+    fn told(&mut self, _node: u16, _port: usize, _what: &Indication) {}
 }
 
 /// A question to a pull sensor.

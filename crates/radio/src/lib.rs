@@ -7,11 +7,15 @@
 //! [`Microprotocol`]: swarmyard_part_api::Microprotocol
 //! [`Network`]: swarmyard_part_api::Network
 
+pub mod check;
+pub mod lab;
 pub mod net;
+pub mod protocols;
 
 use swarmyard_part_api::Registry;
 
 /// Registers every network and every microprotocol.
 pub fn register(registry: &mut Registry) {
     net::register(registry);
+    protocols::register(registry);
 }

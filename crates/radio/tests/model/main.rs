@@ -1,0 +1,6 @@
+//! Protocols in a model checker: every order of messages, timers, requests and crashes.
+//!
+//! [`adaptor`] says how a protocol is checked. One file for each family of protocols.
+
+mod adaptor;
+mod broadcasts;
