@@ -6,6 +6,8 @@
 mod gathering;
 mod random_movement;
 mod scripted;
+pub mod geometry;
+pub mod lcm;
 
 use swarmyard_part_api::Registry;
 
@@ -14,4 +16,5 @@ pub fn register(registry: &mut Registry) {
     registry.add(gathering::class());
     registry.add(random_movement::class());
     registry.add(scripted::class());
+    lcm::register(registry);
 }

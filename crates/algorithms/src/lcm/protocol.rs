@@ -1,0 +1,347 @@
+//! The algorithm `look-compute-move`: a rule and a schedule on board of a robot.
+//!
+//! In: timers, and what a positioning sensor or a view tells at the moment of a look. Out: a light, and a motion
+//! that ends when the schedule says. It asks nobody whether it is active: that follows from the seed, the
+//! round and its number.
+
+use super::frame::Visible;
+use super::rules::{NAMES, Tuning, by_name};
+use super::{Compass, Cycle, Frames, Moves, Multiplicity, Rule, Schedule, Script, Setup};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use std::sync::Arc;
+use swarmyard_base::units::Unit;
+use swarmyard_base::{Diagnostic, Moment, Vec2};
+use swarmyard_part_api::{
+    Answer, Built, Class, Cx, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec, ProtocolModel,
+    ProtocolPort, Query, ServiceKind, Sheet, TypeLayout, from_bytes, to_bytes,
+};
+use swarmyard_scene::{Params, Value};
+
+/// The class.
+#[must_use]
+pub(crate) fn class() -> Class {
+    Class::new(sheet(), build)
+}
+
+const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
+
+const SCHEDULERS: &[&str] = &["fsync", "random", "one-random", "round-robin", "bounded", "async", "script"];
+
+fn sheet() -> Sheet {
+    let share = |name, summary| Param::number(name, Unit::None, summary);
+    Sheet::new("look-compute-move", Kind::Algorithm, "Oblivious robots: look, decide where to go by a rule, go there, forget. Who looks when is up to a scheduler; what a robot sees, in which frame, and how far its moves carry can be limited as theory does.")
+        .param(Param::new("rule", ParamType::Choice(NAMES), "What robots do.").or_text("centre-of-gravity"))
+        .param(Param::new("scheduler", ParamType::Choice(SCHEDULERS), "Who is active when: everybody in every round; each with probability `p`; one drawn at random; one after another; with probability `p` but at least once in `bound` rounds; each at times of its own; as written in `script`.").or_text("fsync"))
+        .param(Param::number("round", Unit::Second, "Length of a round.").within(1e-6, 1e6).or_num(1.0))
+        .param(Param::new("rounds", ParamType::Int { min: 0, max: i64::MAX }, "After so many rounds nobody looks any more; 0 means never.").or(Value::Int(0)))
+        .param(share("p", "Probability of being active.").within(0.0, 1.0).or_num(0.5))
+        .param(Param::new("bound", ParamType::Int { min: 1, max: 1_000_000 }, "Longest time without being active, in rounds.").or(Value::Int(5)))
+        .param(share("wait", "Async: mean time from an arrival to the next look, in rounds.").within(0.0, 1e6).or_num(0.5))
+        .param(share("compute", "Async: mean time from a look to the start of the move, in rounds.").within(0.0, 1e6).or_num(0.2))
+        .param(share("travel", "Time of a move, in rounds; in async the mean.").within(0.01, 0.99).or_num(0.8))
+        .param(Param::new("script", ParamType::Text, "Script: a line for each robot, in it times in rounds: look, start, arrival, look, …").or_text(""))
+        .param(Param::new("moves", ParamType::Choice(&["rigid", "flexible", "shortest"]), "Whether moves reach their target; else they stop anywhere after `delta`, or right there.").or_text("rigid"))
+        .param(Param::number("delta", Unit::Metre, "Least way of a move that is stopped.").within(1e-9, 1e9).or_num(0.1))
+        .param(Param::new("frames", ParamType::Choice(&["common", "scaled", "rotated", "any"]), "Private frames: the world's; with units of their own; with axes of their own too; with left and right exchanged too.").or_text("common"))
+        .param(Param::new("redraw", ParamType::Bool, "Whether private frames are drawn anew at every look.").or(Value::Bool(false)))
+        .param(Param::number("compass", Unit::Radian, "Greatest error of the compass, with common or scaled frames.").within(0.0, PI).or_num(0.0))
+        .param(Param::new("compass_changes", ParamType::Bool, "Whether the compass errs differently at every look.").or(Value::Bool(false)))
+        .param(Param::new("multiplicity", ParamType::Choice(&["none", "weak", "strong"]), "What a robot tells about how many are in one place.").or_text("strong"))
+        .param(Param::number("visibility", Unit::Metre, "How far robots see, by a view and a gps; everywhere, by a gps, when left out.").within(1e-9, 1e9))
+        .param(Param::number("error", Unit::Metre, "Error of the positioning sensor.").within(0.0, 1e9).or_num(0.0))
+        .param(Param::number("same", Unit::Metre, "Robots nearer than this are in one place.").within(0.0, 1e9).or_num(1e-6))
+        .param(Param::new("lights", ParamType::Int { min: 1, max: 256 }, "How many lights a robot has; it shows the last when a rule wants a higher one.").or(Value::Int(2)))
+        .param(Param::new("drive", ParamType::Choice(&["velocity", "move-to"]), "How a robot goes: with a velocity, whatever its heading; or by turning first.").or_text("velocity"))
+        .param(Param::number("step", Unit::Metre, "Way of a round, for rules that go in steps.").within(0.0, 1e9).or_num(0.1))
+        .param(Param::number("noise", Unit::Radian, "Width of the noise on a heading.").within(0.0, 2.0 * PI).or_num(0.0))
+        .param(share("gain", "Weight of a neighbour in consensus.").within(0.0, 1.0).or_num(0.1))
+        .param(Param::new("area", ParamType::Points { min_len: 2 }, "South-western and north-eastern corner of what `lloyd` covers."))
+        .param(Param::new("pattern", ParamType::Points { min_len: 1 }, "What `pattern` forms: as many points as there are robots, all different, in any place and size."))
+        .param(Param::new("offset", ParamType::Point, "Place of the first follower against the leader.").or(Value::Point(Vec2::new(-1.0, 0.0))))
+        .param(Param::new("seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of what the scheduler, the frames and the rule draw; the same for all robots.").or(Value::Int(1)))
+        .param(Param::new("motion", ParamType::Name("protocol"), "What moves the robot; its own body when left out."))
+        .example("[type.demo.algorithm]\nclass = \"look-compute-move\"\nrule = \"centre-of-gravity\"\nscheduler = \"random\"\np = 0.5\nround = \"1s\"")
+}
+
+fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
+    let travel = p.num("travel");
+    let schedule = match p.text("scheduler") {
+        "fsync" => Schedule::Full,
+        "random" => Schedule::Random { p: p.num("p") },
+        "one-random" => Schedule::OneRandom,
+        "round-robin" => Schedule::RoundRobin,
+        "bounded" => Schedule::Bounded { p: p.num("p"), k: p.int("bound") as u32 },
+        "async" => Schedule::Async { wait: p.num("wait"), compute: p.num("compute"), travel },
+        _ => Schedule::Script(Script::from_csv(p.text("script")).map_err(|why| {
+            Diagnostic::error("bad-script", format!("the schedule cannot be read: {why}"))
+                .at(p.span("script"))
+                .help("a line for each robot: look, start, arrival, look, …, in rounds")
+        })?),
+    };
+    let delta_m = p.num("delta");
+    let moves = match p.text("moves") {
+        "flexible" => Moves::Flexible { delta_m },
+        "shortest" => Moves::Shortest { delta_m },
+        _ => Moves::Rigid,
+    };
+    let tuning = tuning(p)?;
+    let name = p.text("rule");
+    let rule = by_name(name, &tuning)
+        .ok_or_else(|| Diagnostic::error("unknown-rule", format!("there is no rule `{name}`")))?;
+    let settings = Settings {
+        setup: setup(p, rule.as_ref()),
+        rule,
+        schedule,
+        moves,
+        travel,
+        round_s: p.num("round"),
+        rounds: p.int("rounds") as u64,
+        error_m: p.num("error"),
+        lights: p.int("lights") as u32,
+        turns: p.text("drive") == "move-to",
+    };
+    Ok(Built::Protocol(Arc::new(Model(Arc::new(settings)))))
+}
+
+fn setup(p: &Params, rule: &dyn Rule) -> Setup {
+    let frames = p.text("frames");
+    let needs = rule.needs();
+    Setup {
+        seed: p.int("seed") as u64,
+        frames: Frames {
+            scale: frames != "common",
+            rotate: matches!(frames, "rotated" | "any"),
+            mirror: frames == "any",
+            redraw: p.bool("redraw"),
+        },
+        compass: Compass { error: p.num("compass"), dynamic: p.bool("compass_changes") },
+        given: Vec::new(),
+        multiplicity: match p.text("multiplicity") {
+            "none" => Multiplicity::None,
+            "weak" => Multiplicity::Weak,
+            _ => Multiplicity::Strong,
+        },
+        sees_m: p.num_or_none("visibility").unwrap_or(f64::INFINITY),
+        names: needs.names,
+        place: needs.place,
+        same_m: p.num("same"),
+    }
+}
+
+fn tuning(p: &Params) -> Result<Tuning, Diagnostic> {
+    let usual = Tuning::default();
+    let area = p.points_or_none("area").map_or(usual.area, |a| (a[0], a[1]));
+    if !(area.0.x < area.1.x && area.0.y < area.1.y) {
+        let what = "the first corner of `area` is south-west of the second";
+        return Err(Diagnostic::error("empty-area", what).at(p.span("area")).help("exchange or move them"));
+    }
+    let pattern = p.points_or_none("pattern").map_or_else(Vec::new, <[Vec2]>::to_vec);
+    if let Some(twice) = pattern.iter().enumerate().find(|(k, q)| pattern[..*k].contains(*q)) {
+        let what = format!("two points of `pattern` are in one place: [{}, {}]", twice.1.x, twice.1.y);
+        return Err(Diagnostic::error("same-place", what).at(p.span("pattern")).help("move one of them"));
+    }
+    Ok(Tuning {
+        step_m: p.num("step"),
+        noise_rad: p.num("noise"),
+        gain: p.num("gain"),
+        round_s: p.num("round"),
+        area,
+        offset: p.point("offset"),
+        pattern,
+    })
+}
+
+/// Shared by all robots of a type.
+struct Model(Arc<Settings>);
+
+struct Settings {
+    rule: Arc<dyn Rule>,
+    setup: Setup,
+    schedule: Schedule,
+    moves: Moves,
+    travel: f64,
+    round_s: f64,
+    rounds: u64,
+    error_m: f64,
+    lights: u32,
+    turns: bool,
+}
+
+impl ProtocolModel for Model {
+    fn provides(&self) -> Option<ServiceKind> {
+        None
+    }
+
+    fn ports(&self) -> Vec<PortSpec> {
+        vec![PortSpec::new("motion", ServiceKind::Motion)]
+    }
+
+    fn start(&self) -> Box<dyn Microprotocol> {
+        Box::new(Cycler { model: Arc::clone(&self.0), memory: Memory::default() })
+    }
+}
+
+/// What a robot remembers: where it is in its cycle, and where it saw others last. Rules see of the latter only
+/// displacements.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Memory {
+    cycle: Option<Cycle>,
+    /// The timer it waits for.
+    timer: u64,
+    /// Way and light of the move that is about to start.
+    decided: Option<(Vec2, u8)>,
+    light: u8,
+    /// (robot, where), ascending.
+    before: Vec<(u32, Vec2)>,
+}
+
+struct Cycler {
+    model: Arc<Settings>,
+    memory: Memory,
+}
+
+impl Microprotocol for Cycler {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        let model = Arc::clone(&self.model);
+        let now = cx.now().since(Moment::ZERO) / model.round_s;
+        // One that comes back after a crash may still show a light it does not remember.
+        cx.shine(self.memory.light);
+        let next = |last: Option<&Cycle>, cx: &Cx<'_>| {
+            model.schedule.cycle(model.setup.seed, cx.me(), cx.robots(), last, model.travel)
+        };
+        // It has missed some cycles too.
+        let mut cycle = next(None, cx);
+        while let Some(missed) = cycle.filter(|c| c.look < now) {
+            cycle = next(Some(&missed), cx);
+        }
+        self.wait_for(cycle, cx);
+    }
+
+    fn timer(&mut self, timer: u64, cx: &mut Cx<'_>) {
+        if timer != self.memory.timer {
+            return;
+        }
+        let Some(cycle) = self.memory.cycle else { return };
+        if self.memory.decided.is_some() {
+            self.depart(cycle, cx);
+            return;
+        }
+        match self.look(cycle, cx) {
+            Ok(decided) => {
+                self.memory.decided = Some(decided);
+                self.memory.timer = cx.set_timer((cycle.start - cycle.look) * self.model.round_s);
+            }
+            Err(why) => cx.say(&format!("cannot look, and stops: {why}")),
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_bytes(&self.memory)
+    }
+
+    fn load(&mut self, image: &[u8]) -> Result<(), String> {
+        self.memory = from_bytes(image)?;
+        Ok(())
+    }
+}
+
+impl Cycler {
+    fn wait_for(&mut self, cycle: Option<Cycle>, cx: &mut Cx<'_>) {
+        let within = |c: &Cycle| self.model.rounds == 0 || c.look < self.model.rounds as f64;
+        self.memory.cycle = cycle.filter(within);
+        self.memory.decided = None;
+        if let Some(cycle) = self.memory.cycle {
+            let now = cx.now().since(Moment::ZERO);
+            self.memory.timer = cx.set_timer((cycle.look * self.model.round_s - now).max(0.0));
+        }
+    }
+
+    /// Looks and decides: the way to go, and the light to show.
+    fn look(&mut self, cycle: Cycle, cx: &mut Cx<'_>) -> Result<(Vec2, u8), String> {
+        let me = cx.me();
+        let model = Arc::clone(&self.model);
+        let all = self.sight(cx)?;
+        let here = all.iter().find(|v| v.robot == me).map_or(Vec2::ZERO, |v| v.at);
+        self.memory.before = all.iter().map(|v| (v.robot, v.at)).collect();
+        self.memory.before.sort_by_key(|b| b.0);
+        let frame = model.setup.frame(me, cycle.round);
+        let (decision, target) = model.setup.decide(model.rule.as_ref(), me, &all, cycle.round, frame);
+        let way = target - here;
+        if !way.is_finite() {
+            return Err(format!("the rule `{}` has no finite target here", model.rule.name()));
+        }
+        let part = model.moves.share(model.setup.seed, me, cycle.round, way.norm());
+        let light = u32::from(decision.light).min(model.lights - 1) as u8;
+        Ok((way * part, light))
+    }
+
+    /// Everybody in sight, itself included.
+    fn sight(&self, cx: &mut Cx<'_>) -> Result<Vec<Visible>, String> {
+        let (me, error) = (cx.me(), self.model.error_m);
+        let range = self.model.setup.sees_m;
+        let everywhere = range.is_infinite();
+        let query = if everywhere { Query::GpsAll { error } } else { Query::View { range } };
+        let Answer::Seen(seen) = cx.pull(&query)? else {
+            return Err("the sensor does not tell where robots are".to_owned());
+        };
+        let before = |robot: u32| {
+            let known = self.memory.before.binary_search_by_key(&robot, |b| b.0);
+            known.ok().map(|k| self.memory.before[k].1)
+        };
+        let visible = |robot: u32, at: Vec2, light: u8| Visible {
+            robot,
+            at,
+            light,
+            moved: before(robot).map_or(Vec2::ZERO, |b| at - b),
+        };
+        // A gps lists all in the order of their numbers; a view names them, and may leave out the robot itself.
+        let number = |k: usize, named: Option<u32>| named.or(everywhere.then_some(k as u32));
+        let mut all: Vec<Visible> = seen
+            .iter()
+            .enumerate()
+            .filter_map(|(k, s)| Some(visible(number(k, s.robot)?, s.at, s.light)))
+            .filter(|v| everywhere || v.robot != me)
+            .collect();
+        if !all.iter().any(|v| v.robot == me) {
+            let Answer::Point(at) = cx.pull(&Query::Gps { error })? else {
+                return Err("the gps does not tell where the robot is".to_owned());
+            };
+            all.push(visible(me, at, self.memory.light));
+        }
+        if let Some(own) = all.iter_mut().find(|v| v.robot == me) {
+            own.light = self.memory.light;
+        }
+        all.sort_by_key(|v| v.robot);
+        Ok(all)
+    }
+
+    fn depart(&mut self, cycle: Cycle, cx: &mut Cx<'_>) {
+        let (way, light) = self.memory.decided.unwrap_or_default();
+        if light != self.memory.light {
+            self.memory.light = light;
+            cx.shine(light);
+        }
+        let time = (cycle.end - cycle.start) * self.model.round_s;
+        if way != Vec2::ZERO && time > 0.0 {
+            match self.motion(way, time, cx) {
+                Ok(motion) => cx.go(MOTION, cycle.round, motion),
+                Err(why) => cx.say(&format!("cannot go: {why}")),
+            }
+        }
+        let m = &self.model;
+        let next = m.schedule.cycle(m.setup.seed, cx.me(), cx.robots(), Some(&cycle), m.travel);
+        self.wait_for(next, cx);
+    }
+
+    fn motion(&self, way: Vec2, time: f64, cx: &mut Cx<'_>) -> Result<Motion, String> {
+        if !self.model.turns {
+            return Ok(Motion::Velocity { velocity: way * (1.0 / time), for_s: time });
+        }
+        // A full turn fits into half of the time, so it is there in time whatever way it turns.
+        let Answer::Point(at) = cx.pull(&Query::Gps { error: 0.0 })? else {
+            return Err("the gps does not tell where the robot is".to_owned());
+        };
+        Ok(Motion::MoveTo { to: at + way, speed: 2.0 * way.norm() / time, turn_speed: 4.0 * PI / time })
+    }
+}

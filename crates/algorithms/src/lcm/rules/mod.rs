@@ -1,0 +1,162 @@
+//! The rules, one file each, and their names.
+
+mod ando;
+mod circle;
+mod consensus;
+mod gather;
+mod gravity;
+mod leader;
+mod lights;
+mod lloyd;
+mod midpoint;
+mod minbox;
+mod pattern;
+mod pursuit;
+mod scatter;
+mod sectors;
+mod spread;
+mod steered;
+mod vicsek;
+
+pub use ando::Ando;
+pub use circle::CircleFormation;
+pub use consensus::{Consensus, Topology};
+pub use gather::GatherR2;
+pub use gravity::Gravity;
+pub use leader::LeaderFollower;
+pub use lights::TwoLights;
+pub use lloyd::Lloyd;
+pub use midpoint::Midpoint;
+pub use minbox::MinBox;
+pub use pattern::PatternFormation;
+pub use pursuit::CyclicPursuit;
+pub use scatter::Scatter;
+pub use sectors::{Sector, Sectors};
+pub use spread::Spread;
+pub use steered::Steered;
+pub use vicsek::Vicsek;
+
+use super::Rule;
+use super::flocks::{CuckerSmale, OlfatiSaber, Platoon, Reynolds};
+use std::sync::Arc;
+use swarmyard_base::Vec2;
+
+/// Numbers that rules may need; each takes those that mean something to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuning {
+    /// Longest way of one round, or the way of every round, m.
+    pub step_m: f64,
+    /// Width of the noise on a heading, rad.
+    pub noise_rad: f64,
+    /// Weight of others in consensus.
+    pub gain: f64,
+    /// Length of a round in the time of rules that steer, s.
+    pub round_s: f64,
+    /// The rectangle to cover.
+    pub area: (Vec2, Vec2),
+    /// Place of a follower in the leader's frame of axes, m.
+    pub offset: Vec2,
+    /// The pattern to form, in any place and size.
+    pub pattern: Vec<Vec2>,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning {
+            step_m: 0.1,
+            noise_rad: 0.0,
+            gain: 0.1,
+            round_s: 0.1,
+            area: (Vec2::ZERO, Vec2::new(1.0, 1.0)),
+            offset: Vec2::new(-1.0, 0.0),
+            pattern: Vec::new(),
+        }
+    }
+}
+
+/// Names of all rules.
+pub const NAMES: &[&str] = &[
+    "centre-of-gravity",
+    "midpoint",
+    "minbox",
+    "go-to-the-centre",
+    "gather",
+    "two-lights",
+    "sectors",
+    "sectors-changing",
+    "circle",
+    "spread",
+    "spread-to-midpoint",
+    "scatter",
+    "pattern",
+    "vicsek",
+    "cyclic-pursuit",
+    "lloyd",
+    "consensus",
+    "consensus-on-a-ring",
+    "consensus-on-a-path",
+    "cucker-smale",
+    "olfati-saber-1",
+    "olfati-saber-2",
+    "reynolds",
+    "platoon",
+    "leader-follower",
+];
+
+/// The rule of that name.
+#[must_use]
+pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
+    let t = tuning.clone();
+    let consensus = |topology| Arc::new(Consensus { topology, gain: t.gain }) as Arc<dyn Rule>;
+    Some(match name {
+        "centre-of-gravity" => Arc::new(Gravity),
+        "midpoint" => Arc::new(Midpoint),
+        "minbox" => Arc::new(MinBox),
+        "go-to-the-centre" => Arc::new(Ando),
+        "gather" => Arc::new(GatherR2),
+        "two-lights" => Arc::new(TwoLights),
+        "sectors" => Arc::new(Sectors::Fixed),
+        "sectors-changing" => Arc::new(Sectors::Changing),
+        "circle" => Arc::new(CircleFormation),
+        "spread" => Arc::new(Spread::HalfWay),
+        "spread-to-midpoint" => Arc::new(Spread::ToMidpoint),
+        "scatter" => Arc::new(Scatter),
+        "pattern" => Arc::new(PatternFormation { pattern: t.pattern }),
+        "vicsek" => Arc::new(Vicsek { step_m: t.step_m, noise_rad: t.noise_rad }),
+        "cyclic-pursuit" => Arc::new(CyclicPursuit { step_m: t.step_m }),
+        "lloyd" => Arc::new(Lloyd { low: t.area.0, high: t.area.1 }),
+        "consensus" => consensus(Topology::Complete),
+        "consensus-on-a-ring" => consensus(Topology::Ring),
+        "consensus-on-a-path" => consensus(Topology::Path),
+        "cucker-smale" => {
+            let flock = Steered::new("cucker-smale", CuckerSmale::default(), t.round_s);
+            Arc::new(flock.kicked(t.step_m))
+        }
+        "olfati-saber-1" => Arc::new(Steered::new("olfati-saber-1", OlfatiSaber::free(), t.round_s)),
+        "olfati-saber-2" => {
+            let goal = OlfatiSaber::towards(Vec2::ZERO, Vec2::ZERO);
+            Arc::new(Steered::new("olfati-saber-2", goal, t.round_s))
+        }
+        "reynolds" => Arc::new(Steered::new("reynolds", Reynolds::default(), t.round_s)),
+        "platoon" => Arc::new(Steered::new("platoon", Platoon::default(), t.round_s)),
+        "leader-follower" => {
+            let step = Vec2::new(t.step_m, 0.0);
+            Arc::new(LeaderFollower { step, offset: t.offset, foresees: true })
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_rule_of_that_name() {
+        for name in NAMES {
+            let rule = by_name(name, &Tuning::default()).expect(name);
+            assert_eq!(rule.name(), *name);
+        }
+        assert!(by_name("nonsense", &Tuning::default()).is_none());
+    }
+}
