@@ -4,10 +4,10 @@
 //! file with its sheet, its state machine and its tests, and one line in [`register`].
 
 mod gathering;
-mod random_movement;
-mod scripted;
 pub mod geometry;
 pub mod lcm;
+mod random_movement;
+mod scripted;
 
 use swarmyard_part_api::Registry;
 

@@ -370,6 +370,11 @@ impl Graph {
                 }
             }
             Happening::Message { protocol, from, bytes } => {
+                for node in 0..self.nodes.len() as u16 {
+                    if self.model.nodes[node as usize].model.overhears() {
+                        self.nodes[node as usize].overheard(from, &mut Cx { robot, effects, node });
+                    }
+                }
                 if let Some(node) = self.model.find(protocol) {
                     let ports = &self.model.nodes[node as usize].ports;
                     if let Some(port) = ports.iter().position(|p| *p == Provider::Network) {

@@ -150,8 +150,8 @@ pub enum Exclusion {
     Leave,
 }
 
-/// Wants the group changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Wants the group changed, or something said in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Joins.
     Join,
@@ -159,6 +159,8 @@ pub enum Group {
     Quit,
     /// Wants another one out.
     Exclude(u32),
+    /// Sends bytes to all in the group: whoever sees this view and the next delivers the same between them.
+    Cast(Bytes),
 }
 
 /// Wants the robot moved.
@@ -325,6 +327,11 @@ pub trait ProtocolModel: Send + Sync {
     /// A fresh one for a robot.
     fn start(&self) -> Box<dyn Microprotocol>;
 
+    /// Whether it wants [`Microprotocol::overheard`].
+    fn overhears(&self) -> bool {
+        false
+    }
+
     /// Type and content of one of its messages to itself on other robots, for logs.
     fn show(&self, bytes: &[u8]) -> (String, String) {
         (String::from("DATA"), format!("{} bytes", bytes.len()))
@@ -341,6 +348,10 @@ pub trait Microprotocol: Send {
 
     /// A protocol below (or the network, or the body) has something to tell.
     fn indication(&mut self, _port: usize, _what: Indication, _cx: &mut Cx<'_>) {}
+
+    /// A message came from a robot over the network, for whichever protocol: only for those whose model
+    /// [overhears](ProtocolModel::overhears), and before the message is handed over.
+    fn overheard(&mut self, _from: u32, _cx: &mut Cx<'_>) {}
 
     /// A timer of its own has run out.
     fn timer(&mut self, _timer: u64, _cx: &mut Cx<'_>) {}
@@ -422,6 +433,12 @@ impl Cx<'_> {
     #[must_use]
     pub fn others(&self) -> Vec<u32> {
         (0..self.robots()).filter(|r| *r != self.me()).collect()
+    }
+
+    /// Since when a robot is down, where somebody knows: see [`Robot::down_since`].
+    #[must_use]
+    pub fn down_since(&self, robot: u32) -> Option<Moment> {
+        self.robot.down_since(robot)
     }
 
     /// Random numbers that nobody else draws: a new address with every call.

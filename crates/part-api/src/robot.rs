@@ -18,6 +18,11 @@ pub trait Robot {
     fn me(&self) -> u32;
     /// How many there are.
     fn robots(&self) -> u32;
+    /// Since when a robot is down (crashed and not recovered), where somebody knows: the simulator does, real
+    /// sockets do not. For failure detectors that are simulated; no honest protocol asks.
+    fn down_since(&self, _robot: u32) -> Option<Moment> {
+        None
+    }
     /// Random numbers that nobody else draws: a new address with every call.
     fn chance(&mut self) -> Draw;
     /// Says something in the log.

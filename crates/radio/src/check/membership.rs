@@ -64,7 +64,8 @@ pub fn view_agreement(trace: &Trace) -> Violations {
     wrong
 }
 
-/// View synchrony: processes that go from one view to the next together deliver the same messages in it.
+/// View synchrony: processes that go from one view to the next together, as members of both, deliver the same
+/// messages in it.
 #[must_use]
 pub fn view_synchrony(trace: &Trace) -> Violations {
     let stays = stays(trace);
@@ -74,6 +75,10 @@ pub fn view_synchrony(trace: &Trace) -> Violations {
     for (k, stay) in stays.iter().enumerate() {
         let same = |s: &&Stay| s.process == stay.process && s.life == stay.life;
         let Some(next) = stays[k + 1..].iter().find(same) else { continue };
+        // Who hears of a view only that it is not in it was not there.
+        if !stay.members.contains(&stay.process) || !next.members.contains(&stay.process) {
+            continue;
+        }
         let first = ways.entry((stay.number, next.number)).or_insert(stay);
         for (one, other) in [(*first, stay), (stay, *first)] {
             for (from, bytes) in one.delivered.difference(&other.delivered) {

@@ -54,6 +54,8 @@ pub(super) struct Key {
 
 pub(super) struct Process {
     pub(super) up: bool,
+    /// Since when it is down.
+    down_since: Option<Moment>,
     /// The protocol that the trace follows.
     pub(super) top: u16,
     /// Timers that have not run out.
@@ -90,6 +92,7 @@ impl Core {
         let n = tops.len();
         let process = |top| Process {
             up: true,
+            down_since: None,
             top,
             timers: BTreeSet::new(),
             next_timer: 0,
@@ -156,6 +159,7 @@ impl Core {
         let it = &mut self.processes[process as usize];
         let was_up = std::mem::replace(&mut it.up, false);
         if was_up {
+            it.down_since = Some(self.now);
             it.timers.clear();
             it.dies_after = None;
             self.note(process, What::Crashed);
@@ -165,7 +169,9 @@ impl Core {
 
     /// Lets a process start again; answers whether it was down.
     pub(super) fn recover(&mut self, process: u32) -> bool {
-        let was_up = std::mem::replace(&mut self.processes[process as usize].up, true);
+        let it = &mut self.processes[process as usize];
+        it.down_since = None;
+        let was_up = std::mem::replace(&mut it.up, true);
         if !was_up {
             self.note(process, What::Recovered);
         }
@@ -242,6 +248,10 @@ impl Robot for Hands<'_> {
 
     fn robots(&self) -> u32 {
         self.core.processes.len() as u32
+    }
+
+    fn down_since(&self, robot: u32) -> Option<Moment> {
+        self.core.processes.get(robot as usize).and_then(|p| p.down_since)
     }
 
     fn chance(&mut self) -> Draw {

@@ -4,19 +4,32 @@
 //! size it was model-checked.
 
 pub mod best_effort_broadcast;
+pub mod bully;
 pub mod causal_broadcast;
+pub mod chandra_toueg;
+pub mod chang_roberts;
 pub(crate) mod common;
 pub mod fake_order;
 pub mod fifo_broadcast;
+pub mod heartbeat;
+pub mod instances;
 pub mod lamport_order;
+pub mod leader_election;
+pub mod membership;
+pub mod mostefaoui_raynal;
 pub mod moving_sequencer;
+pub mod omega;
 pub mod order_by_consensus;
 mod ordering;
 pub mod path_reservation;
+pub mod paxos;
+pub mod quality;
 pub mod reliable_broadcast;
 pub mod reliable_link;
 pub mod ricart_agrawala;
+pub mod ring_heartbeat;
 pub mod sequencer_order;
+pub mod simulated_detector;
 pub mod skeen_order;
 pub mod token_order;
 pub mod uniform_broadcast;
@@ -41,5 +54,14 @@ pub fn register(registry: &mut Registry) {
     registry.add(sequencer_order::class());
     registry.add(skeen_order::class());
     registry.add(token_order::class());
+    registry.add(chandra_toueg::class());
+    registry.add(heartbeat::class());
+    registry.add(leader_election::class());
+    registry.add(membership::class());
+    registry.add(mostefaoui_raynal::class());
+    registry.add(omega::class());
+    registry.add(paxos::class());
+    registry.add(ring_heartbeat::class());
+    registry.add(simulated_detector::class());
     registry.add(uniform_broadcast::class());
 }

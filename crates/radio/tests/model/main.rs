@@ -3,4 +3,5 @@
 //! [`adaptor`] says how a protocol is checked. One file for each family of protocols.
 
 mod adaptor;
+mod agree;
 mod broadcasts;
