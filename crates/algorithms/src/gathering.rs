@@ -9,15 +9,17 @@ use swarmyard_part_api::{
     Answer, Built, Class, Cx, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType,
     PortSpec, ProtocolModel, ProtocolPort, Query, ServiceKind, Sheet, memory_is_serde,
 };
+use swarmyard_scene::Params;
 
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 
+/// What it is told by the scenario.
 #[derive(Clone, Serialize, Deserialize)]
-struct Settings {
-    error: f64,
-    near: f64,
-    speed: (f64, f64),
-    turn_speed: (f64, f64),
+pub(crate) struct Settings {
+    pub(crate) error: f64,
+    pub(crate) near: f64,
+    pub(crate) speed: (f64, f64),
+    pub(crate) turn_speed: (f64, f64),
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -63,7 +65,8 @@ impl Microprotocol for Gathering {
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
         match what {
             Indication::Ended { how: Ended::Finished, .. } => self.look_and_go(cx),
-            Indication::Ended { how: Ended::Collided { .. }, .. } => {
+            // Something is in the way, or who moves it has given up: it looks again after a while.
+            Indication::Ended { how: Ended::Collided { .. } | Ended::Replaced, .. } => {
                 cx.set_timer(1.0);
             }
             _ => {}
@@ -93,23 +96,34 @@ impl ProtocolModel for Model {
     }
 }
 
-/// The class `gathering`.
-pub(crate) fn class() -> Class {
-    let sheet = Sheet::new("gathering", Kind::Algorithm, "Looks where all robots are by a `gps`, goes to the middle of them, and looks again (the paper's second application). Use it with `contact = \"ghost\"`, or they are in each other's way.")
+/// The sheet of a class that gathers.
+pub(crate) fn sheet(class: &'static str, summary: &'static str) -> Sheet {
+    let sheet = Sheet::new(class, Kind::Algorithm, summary)
         .param(Param::number("error", Unit::Metre, "Standard deviation of each coordinate that the gps tells.").within(0.0, 1.0e6).or_num(0.0))
         .param(Param::number("near", Unit::Metre, "Nearer than this to the middle it waits a second and looks again.").within(1e-9, 1.0e6).or_num(0.001))
         .param(Param::new("motion", ParamType::Name("protocol"), "Who moves the robot; its motion modules when left out."));
-    let sheet = speeds(sheet, [0.3, 0.6], [0.3, 1.0]).example(
-        "[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[[type.demo.part]]\nname = \"gps\"\nclass = \"gps\"\n\n[type.demo.algorithm]\nclass = \"gathering\"",
-    );
-    Class::new(sheet, |params, _| {
-        let num = |name: &str| params.num_or_none(name).unwrap_or(0.0);
-        let settings = Settings {
-            error: num("error"),
-            near: num("near"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
-        };
-        Ok(Built::Protocol(Arc::new(Model(settings))))
+    let example = if class == "gathering" { EXAMPLE } else { EXAMPLE_SEQUENTIAL };
+    speeds(sheet, [0.3, 0.6], [0.3, 1.0]).example(example)
+}
+
+const EXAMPLE: &str = "[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[[type.demo.part]]\nname = \"gps\"\nclass = \"gps\"\n\n[type.demo.algorithm]\nclass = \"gathering\"";
+const EXAMPLE_SEQUENTIAL: &str = "[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[[type.demo.part]]\nname = \"gps\"\nclass = \"gps\"\n\n[type.demo.algorithm]\nclass = \"gathering-sequential\"";
+
+/// What the scenario says.
+pub(crate) fn settings(params: &Params) -> Settings {
+    let num = |name: &str| params.num_or_none(name).unwrap_or(0.0);
+    Settings {
+        error: num("error"),
+        near: num("near"),
+        speed: pair(params, "speed"),
+        turn_speed: pair(params, "turn_speed"),
+    }
+}
+
+/// The class `gathering`.
+pub(crate) fn class() -> Class {
+    let summary = "Looks where all robots are by a `gps`, goes to the middle of them, and looks again (the paper's second application). Use it with `contact = \"ghost\"`, or they are in each other's way.";
+    Class::new(sheet("gathering", summary), |params, _| {
+        Ok(Built::Protocol(Arc::new(Model(settings(params)))))
     })
 }

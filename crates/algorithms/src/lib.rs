@@ -1,20 +1,37 @@
-//! What robots that live by events do: algorithms, and the motion modules, sensors and schedulers they need.
+//! What robots that live by events do: algorithms, and the schedulers they need.
 //!
-//! An algorithm is a microprotocol that offers nothing: it stands on top of a robot's protocols. Adding one: a
-//! file with its sheet, its state machine and its tests, and one line in [`register`].
+//! An algorithm is a microprotocol that offers nothing: it stands on top of a robot's protocols. It is written
+//! as a state machine, or as a sequence of steps ([`sequential`]), or as a rule ([`lcm`]). Adding one: a file
+//! with its sheet, its code and its tests, and one line in [`register`].
 
+mod ask_for_help;
 mod gathering;
+mod gathering_sequential;
 pub mod geometry;
+mod in_step;
+mod in_turn;
 pub mod lcm;
+mod leader;
 mod random_movement;
+mod relay;
 mod scripted;
+pub mod sequential;
+mod take_post;
 
 use swarmyard_part_api::Registry;
 
-/// Registers every algorithm, motion module and event sensor.
+/// Registers every algorithm, and the protocols that put algorithms together.
 pub fn register(registry: &mut Registry) {
+    registry.add(ask_for_help::class());
     registry.add(gathering::class());
-    registry.add(random_movement::class());
-    registry.add(scripted::class());
+    registry.add(gathering_sequential::class());
+    registry.add(in_step::class());
+    registry.add(in_turn::class());
+    registry.add(leader::leader());
+    registry.add(leader::follower());
     lcm::register(registry);
+    registry.add(random_movement::class());
+    registry.add(relay::class());
+    registry.add(scripted::class());
+    registry.add(take_post::class());
 }

@@ -51,8 +51,9 @@ impl Microprotocol for RandomMovement {
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
         match what {
             Indication::Ended { how: Ended::Finished, .. } => self.go(cx),
-            // Into whatever stands in the way it would be stopped at once, at the same moment: it waits a little.
-            Indication::Ended { how: Ended::Collided { .. }, .. } => {
+            // Into whatever stands in the way it would be stopped at once, at the same moment: it waits a little;
+            // and so it does when who moves it has given up.
+            Indication::Ended { how: Ended::Collided { .. } | Ended::Replaced, .. } => {
                 cx.set_timer(1.0);
             }
             _ => {}

@@ -1,0 +1,174 @@
+//! The applications of cooperative robots, as worlds: each is run to its end, meets its assertions, and comes out
+//! the same on any number of threads and whether or not it stops at every event.
+
+use std::path::PathBuf;
+use swarmyard_sim::{Options, Sim};
+
+/// Every world of this kind.
+const WORLDS: &[&str] = &[
+    "ask-for-help",
+    "circle-formation",
+    "coverage",
+    "cyclic-pursuit",
+    "election",
+    "figure-3-10",
+    "flocking",
+    "gather-then-scatter",
+    "gathering",
+    "gathering-10000",
+    "inaccurate-compasses",
+    "leader-waits",
+    "path-reservation",
+    "platoon",
+    "radio-relay",
+    "random-movement",
+    "reserved-gathering",
+    "river-and-hole",
+    "two-kinds-of-time",
+];
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../worlds").join(format!("{name}.toml"))
+}
+
+fn load(name: &str, options: &Options) -> Sim {
+    Sim::load(path(name), options).unwrap_or_else(|e| panic!("`{name}` does not load: {e}"))
+}
+
+fn with(overrides: &[(&str, &str)]) -> Options {
+    let overrides = overrides.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Options { overrides, ..Options::default() }
+}
+
+fn run(mut sim: Sim) -> Sim {
+    while !sim.is_over() {
+        sim.step().expect("steps");
+    }
+    sim
+}
+
+/// Names of the assertions that are not met, or were never asked for.
+fn not_met(sim: &Sim) -> Vec<&str> {
+    let verdicts = sim.model().asserts.iter().zip(&sim.state().verdicts);
+    verdicts.filter(|(a, v)| !a.met(v) || v.asked == 0).map(|(a, _)| a.name.as_str()).collect()
+}
+
+#[test]
+#[ignore = "tmp"]
+fn show() {
+    for name in ["coverage", "flocking", "inaccurate-compasses", "radio-relay", "reserved-gathering"] {
+        let t = std::time::Instant::now();
+        let sim = run(load(name, &Options::default()));
+        println!("{name} {:?}", t.elapsed());
+        for p in &sim.state().pose { println!("  {:.3} {:.3}", p.at.x, p.at.y); }
+    }
+    for name in WORLDS {
+        let t = std::time::Instant::now();
+        let _ = run(load(name, &Options::default()));
+        println!("{name} {:?}", t.elapsed());
+    }
+}
+
+#[test]
+fn every_application_meets_its_assertions() {
+    let mut wrong = Vec::new();
+    for name in WORLDS {
+        let sim = match Sim::load(path(name), &Options::default()) {
+            Ok(sim) => run(sim),
+            Err(e) => {
+                wrong.push(format!("`{name}` does not load: {e}"));
+                continue;
+            }
+        };
+        let missed = not_met(&sim);
+        let contacts = sim.state().accounts.contacts;
+        println!("{name}: {} stops, {contacts} contacts, hash {:016x}", sim.state().stops, sim.full_hash());
+        if !missed.is_empty() {
+            wrong.push(format!("`{name}` does not meet: {}", missed.join("; ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn two_threads_are_one_thread() {
+    for name in WORLDS.iter().filter(|n| **n != "gathering-10000") {
+        let end = |threads| run(load(name, &Options { threads, ..Options::default() })).full_hash();
+        assert_eq!(end(1), end(2), "`{name}`");
+    }
+}
+
+#[test]
+fn stopping_at_every_event_changes_nothing() {
+    for name in WORLDS.iter().filter(|n| **n != "gathering-10000") {
+        let whole = run(load(name, &Options::default())).full_hash();
+        let mut sim = load(name, &Options::default());
+        let mut stops = 0;
+        while !sim.is_over() {
+            sim.step_to_event().expect("steps");
+            stops += 1;
+        }
+        assert_eq!(sim.full_hash(), whole, "`{name}` after {stops} stops");
+    }
+}
+
+/// Sequential functions are rebuilt from their journals.
+#[test]
+fn a_snapshot_goes_on_the_same() {
+    for name in ["ask-for-help", "election", "figure-3-10", "gather-then-scatter", "leader-waits", "radio-relay"] {
+        let whole = run(load(name, &Options::default())).full_hash();
+        let mut sim = load(name, &Options::default());
+        for part in 1..4 {
+            sim.run_until(f64::from(part) * 12.5).expect("runs");
+            let bytes = sim.snapshot();
+            sim = load(name, &Options::default());
+            sim.restore(&bytes).unwrap_or_else(|e| panic!("`{name}`: {e}"));
+        }
+        assert_eq!(run(sim).full_hash(), whole, "`{name}`");
+    }
+}
+
+#[test]
+fn both_styles_gather_to_the_bit() {
+    let class = [("type.robot.algorithm.class", "gathering-sequential")];
+    let (mut machine, mut steps) = (load("gathering", &Options::default()), load("gathering", &with(&class)));
+    let mut moved = false;
+    while !machine.is_over() {
+        machine.step().expect("steps");
+        steps.step().expect("steps");
+        assert_eq!(machine.state().pose, steps.state().pose, "at {:?}", machine.now());
+        moved |= machine.state().twist.iter().any(|t| t.forward > 0.0);
+    }
+    assert!(moved, "they move");
+}
+
+/// Without the reservation they touch; with it nobody ever does.
+#[test]
+fn reserved_robots_never_touch_whatever_the_seed() {
+    let (mut bare, mut moved) = (0, 0.0);
+    for seed in 1..=12 {
+        for name in ["path-reservation", "reserved-gathering"] {
+            let seed = seed.to_string();
+            let mut sim = load(name, &with(&[("run.seed", &seed), ("run.duration", "60s")]));
+            let start = sim.state().pose.clone();
+            sim.run_until(60.0).expect("runs");
+            assert_eq!(sim.state().accounts.contacts, 0, "`{name}` with seed {seed}");
+            let way = |(a, b): (&swarmyard_base::Pose2, &swarmyard_base::Pose2)| (a.at - b.at).norm();
+            moved += start.iter().zip(&sim.state().pose).map(way).sum::<f64>();
+            let text = std::fs::read_to_string(path(name)).expect("it can be read");
+            let text = text.replace("motion = \"reservation\"\n", "").replace("quantum", &format!("seed = {seed}\nquantum"));
+            let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
+            sim.run_until(60.0).expect("runs");
+            bare += sim.state().accounts.contacts;
+        }
+    }
+    println!("without reservation {bare} contacts; with it 0, and {moved:.0} m as the crow flies");
+    assert!(bare > 24 && moved > 10_000.0, "{bare} contacts, {moved} m");
+}
+
+/// The leader of `leader-waits` really waits: one that needs no company is gone long before.
+#[test]
+fn a_leader_without_patience_loses_its_stragglers() {
+    let sim = run(load("leader-waits", &with(&[("type.leader.algorithm.company", "0")])));
+    assert_eq!(not_met(&sim), ["the leader never gets far from the slowest"]);
+}
