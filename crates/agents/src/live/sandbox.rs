@@ -148,11 +148,10 @@ impl Live {
     /// Does what the module called for; answers what its function returns.
     fn grant(&mut self, wish: Wish, hands: &mut Hands, cx: &mut Cx<'_>) -> Result<Option<Val>, String> {
         let reply = hands.perform(wish.call, cx);
-        let (size, count, bytes) = written(&reply, wish.most);
+        let (count, bytes) = written(&reply, wish.most);
         let cost = bytes.len() as u64 + 8 * u64::from(count);
         let left = self.store.get_fuel().unwrap_or(0).checked_sub(cost).ok_or(OUT_OF_FUEL)?;
         self.store.set_fuel(left).map_err(|e| e.to_string())?;
-        debug_assert!(bytes.len() <= (size * wish.most) as usize, "only what was asked for is written");
         if !bytes.is_empty() {
             let memory = self.memory.ok_or("it has no memory to write to")?;
             let data = memory.data_mut(&mut self.store);
@@ -174,22 +173,22 @@ impl Live {
     }
 }
 
-/// A reply as it stands in a module's memory: bytes of one thing, how many there were, and the first `most`.
-fn written(reply: &Reply, most: u32) -> (u32, u32, Vec<u8>) {
+/// How many things a reply has, and the first `most` of them as they stand in a module's memory.
+fn written(reply: &Reply, most: u32) -> (u32, Vec<u8>) {
     let mut bytes = Vec::new();
     let first = most as usize;
     match reply {
-        Reply::Done | Reply::Number(_) | Reply::No(_) => (0, 0, bytes),
+        Reply::Done | Reply::Number(_) | Reply::No(_) => (0, bytes),
         Reply::Point(at) => {
             if most > 0 {
                 bytes.extend(at.x.to_le_bytes());
                 bytes.extend(at.y.to_le_bytes());
             }
-            (16, 1, bytes)
+            (1, bytes)
         }
         Reply::Numbers(numbers) => {
             bytes.extend(numbers.iter().take(first).flat_map(|n| n.to_le_bytes()));
-            (8, numbers.len() as u32, bytes)
+            (numbers.len() as u32, bytes)
         }
         Reply::Seen(seen) => {
             for s in seen.iter().take(first) {
@@ -198,7 +197,7 @@ fn written(reply: &Reply, most: u32) -> (u32, u32, Vec<u8>) {
                 bytes.extend(number(s.robot).to_le_bytes());
                 bytes.extend(i32::from(s.light).to_le_bytes());
             }
-            (SEEN, seen.len() as u32, bytes)
+            (seen.len() as u32, bytes)
         }
         Reply::Pending(all) => {
             for coming in all.iter().take(first) {
@@ -211,7 +210,7 @@ fn written(reply: &Reply, most: u32) -> (u32, u32, Vec<u8>) {
                 }
                 bytes.extend(what);
             }
-            (COMING, all.len() as u32, bytes)
+            (all.len() as u32, bytes)
         }
     }
 }
