@@ -9,6 +9,8 @@
 pub mod compiler;
 mod crew;
 mod header;
+mod image;
+mod live;
 mod module;
 mod native;
 mod part;
@@ -46,12 +48,14 @@ pub fn register_idle(registry: &mut Registry) {
     for sheet in [native::sheet(), program::sheet()] {
         registry.add(Class::new(sheet, |_, _| Ok(Built::Controller(Box::new(Idle)))));
     }
+    live::register_idle(registry);
 }
 
-/// Registers the controllers and part models of this crate, which find their code in `workshop`.
+/// Registers the controllers, algorithms and part models of this crate, which find their code in `workshop`.
 pub fn register(registry: &mut Registry, workshop: &Arc<Workshop>) {
     registry.add(native::class(workshop));
     registry.add(program::class(workshop));
+    live::register(registry, workshop);
     registry.add(part::sensor_class(workshop));
     registry.add(part::drive_class(workshop));
 }

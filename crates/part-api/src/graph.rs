@@ -161,6 +161,11 @@ impl GraphModel {
         self.nodes.iter().map(|n| n.name.as_str())
     }
 
+    /// The models of its protocols, by node.
+    pub fn models(&self) -> impl Iterator<Item = &dyn ProtocolModel> {
+        self.nodes.iter().map(|n| n.model.as_ref())
+    }
+
     /// The first of its protocols that talks over the network and must.
     #[must_use]
     pub fn needs_network(&self) -> Option<&str> {
@@ -525,6 +530,12 @@ impl Graph {
                 self.indicate(to, usize::from(port), what.clone(), robot, effects);
             }
         }
+    }
+
+    /// The memory of one of its protocols as bytes.
+    #[must_use]
+    pub fn memory_of(&self, node: u16) -> Option<Vec<u8>> {
+        self.nodes.get(usize::from(node)).map(|n| n.save())
     }
 
     /// Its whole memory as bytes.

@@ -336,6 +336,16 @@ pub trait ProtocolModel: Send + Sync {
     fn show(&self, bytes: &[u8]) -> (String, String) {
         (String::from("DATA"), format!("{} bytes", bytes.len()))
     }
+
+    /// The code it was made of, when that is not part of this program: (name, bytes). It is kept with a recording.
+    fn made_of(&self) -> Option<(&str, &[u8])> {
+        None
+    }
+
+    /// What whoever answers [`Cx::ask`] has to know about it.
+    fn outside(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
 }
 
 /// One robot's running protocol.
