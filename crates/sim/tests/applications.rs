@@ -60,7 +60,9 @@ fn show() {
         let t = std::time::Instant::now();
         let sim = run(load(name, &Options::default()));
         println!("{name} {:?}", t.elapsed());
-        for p in &sim.state().pose { println!("  {:.3} {:.3}", p.at.x, p.at.y); }
+        for p in &sim.state().pose {
+            println!("  {:.3} {:.3}", p.at.x, p.at.y);
+        }
     }
     for name in WORLDS {
         let t = std::time::Instant::now();
@@ -115,7 +117,9 @@ fn stopping_at_every_event_changes_nothing() {
 /// Sequential functions are rebuilt from their journals.
 #[test]
 fn a_snapshot_goes_on_the_same() {
-    for name in ["ask-for-help", "election", "figure-3-10", "gather-then-scatter", "leader-waits", "radio-relay"] {
+    for name in
+        ["ask-for-help", "election", "figure-3-10", "gather-then-scatter", "leader-waits", "radio-relay"]
+    {
         let whole = run(load(name, &Options::default())).full_hash();
         let mut sim = load(name, &Options::default());
         for part in 1..4 {
@@ -156,7 +160,9 @@ fn reserved_robots_never_touch_whatever_the_seed() {
             let way = |(a, b): (&swarmyard_base::Pose2, &swarmyard_base::Pose2)| (a.at - b.at).norm();
             moved += start.iter().zip(&sim.state().pose).map(way).sum::<f64>();
             let text = std::fs::read_to_string(path(name)).expect("it can be read");
-            let text = text.replace("motion = \"reservation\"\n", "").replace("quantum", &format!("seed = {seed}\nquantum"));
+            let text = text
+                .replace("motion = \"reservation\"\n", "")
+                .replace("quantum", &format!("seed = {seed}\nquantum"));
             let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
             sim.run_until(60.0).expect("runs");
             bare += sim.state().accounts.contacts;

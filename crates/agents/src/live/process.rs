@@ -176,7 +176,8 @@ impl Running {
         let unfinished = || "its turn does not end".to_owned();
         let (last, others) = lines.split_last().ok_or_else(unfinished)?;
         for line in others {
-            let call = words::call(line)?.filter(|c| !words::is_question(c)).ok_or("it said more than its turn")?;
+            let call =
+                words::call(line)?.filter(|c| !words::is_question(c)).ok_or("it said more than its turn")?;
             self.memory.hands.perform(call, cx);
         }
         let Some(call) = words::call(last)? else { return Ok(None) };

@@ -43,8 +43,7 @@ impl Robot for Deed<'_, '_> {
     }
 
     fn down_since(&self, robot: u32) -> Option<Moment> {
-        let inner = self.play.state.robots.get(robot as usize)?;
-        (inner.status != Status::Well).then_some(inner.since)
+        self.play.state.down.get(&robot).copied()
     }
 
     fn chance(&mut self) -> Draw {

@@ -73,6 +73,8 @@ pub(crate) fn graft(
             state.robots[n] = Inner { ..was.robots[number as usize].clone() };
         }
     }
+    let down = was.down.iter().filter(|(n, _)| numbers[**n as usize] != LiveModel::NOBODY);
+    state.down = down.map(|(n, since)| (numbers[*n as usize], *since)).collect();
     let same_robots = live.members.len() == was_live.members.len();
     let who = Names { kinship, numbers: &numbers, same_robots };
     for (key, event) in &was.queue {

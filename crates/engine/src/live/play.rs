@@ -205,8 +205,8 @@ impl Play<'_> {
     fn out_of_service(&mut self, robot: u32, status: Status, word: &'static str) {
         let slot = self.live.members[robot as usize] as usize;
         self.stand(slot);
-        let inner = &mut self.state.robots[robot as usize];
-        (inner.status, inner.since) = (status, self.now);
+        self.state.robots[robot as usize].status = status;
+        self.state.down.insert(robot, self.now);
         let watches: Vec<u64> =
             self.state.watches.iter().filter(|w| w.robot == robot).map(|w| w.watch).collect();
         for watch in watches {
@@ -254,8 +254,8 @@ impl Play<'_> {
         if self.state.robots[robot as usize].status != Status::Crashed {
             return;
         }
-        let inner = &mut self.state.robots[robot as usize];
-        (inner.status, inner.since) = (Status::Well, self.now);
+        self.state.robots[robot as usize].status = Status::Well;
+        self.state.down.remove(&robot);
         self.note(robot, Note::Became("recovered"));
         self.tell(robot, Happening::Start);
     }

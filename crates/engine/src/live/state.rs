@@ -101,8 +101,6 @@ pub enum Status {
 pub struct Inner {
     /// How it is.
     pub status: Status,
-    /// Since when it is.
-    pub since: Moment,
     /// The light it shows.
     pub light: u8,
     /// Random numbers, timers, tasks and watches given out so far.
@@ -226,6 +224,8 @@ pub struct LiveState {
     pub watches: Vec<Watching>,
     /// Questions to programs outside that wait for answers: (robot, protocol, question), in order.
     pub asks: Vec<(u32, u16, Arc<[u8]>)>,
+    /// Since when robots are out of service, by number.
+    pub down: BTreeMap<u32, Moment>,
     /// Messages sent so far.
     pub sent: u64,
     /// Messages delivered so far.
@@ -248,7 +248,6 @@ impl LiveState {
         let live = model.live.as_ref()?;
         let robots = live.members.iter().map(|_| Inner {
             status: Status::Well,
-            since: Moment::ZERO,
             light: 0,
             ordinal: 0,
             instant: (Moment::ZERO, 0),
@@ -261,6 +260,7 @@ impl LiveState {
             queue: BTreeMap::new(),
             watches: Vec::new(),
             asks: Vec::new(),
+            down: BTreeMap::new(),
             sent: 0,
             delivered: 0,
             lost: 0,

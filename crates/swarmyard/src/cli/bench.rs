@@ -5,6 +5,7 @@
 
 mod displays;
 mod gas;
+mod live;
 
 use super::again;
 use super::fail::{Exit, Failure};
@@ -33,14 +34,15 @@ Examples:
   swarmyard bench swarm12 --robots 50 --scenario > swarm12.toml    the same world as a file
   swarmyard bench --table                                          the standard set, as Markdown
   swarmyard bench --levels                                         what each level of detail costs
-  swarmyard bench --gas                                            collisions of discs in flight";
+  swarmyard bench --gas                                            collisions of discs in flight
+  swarmyard bench --live                                           robots that live by events";
 
 /// Arguments of `bench`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// The world: swarm12, swarm12-disc, prox24, laser180, circles, programs, or a scenario file
-    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays", "gas"])]
+    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays", "gas", "live"])]
     world: Option<String>,
     /// Number of robots, in a world of that many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -72,6 +74,9 @@ pub(crate) struct BenchArgs {
     /// Measure collisions of discs in flight, a gas of hard discs, and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays"])]
     gas: bool,
+    /// Measure robots that live by events: messages, a gathering, memory; and print a Markdown table
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays", "gas"])]
+    live: bool,
 }
 
 /// What is measured.
@@ -122,6 +127,9 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
     }
     if args.gas {
         return gas::gas(out);
+    }
+    if args.live {
+        return live::live(out);
     }
     let subject = Subject::named(name)?;
     if args.scenario {
