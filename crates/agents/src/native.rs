@@ -155,7 +155,13 @@ fn made(
     Ok(Start { made: Some(bytes), launch })
 }
 
-pub(crate) fn launch(p: &Params, map: &RegisterMap, program: PathBuf, cwd: PathBuf, usual: Transport) -> Launch {
+pub(crate) fn launch(
+    p: &Params,
+    map: &RegisterMap,
+    program: PathBuf,
+    cwd: PathBuf,
+    usual: Transport,
+) -> Launch {
     let limit = |name: &str| p.int_or_none(name).filter(|n| *n > 0).map(|n| n as u64);
     Launch {
         program,

@@ -193,7 +193,10 @@ fn a_hostile_program_costs_only_its_robot() {
     for (code, why) in [
         ("E( for (;;) x++; )", "fuel"),
         ("E( for (;;) swarm_gps(0, &x); )", "fuel"),
-        ("static int f(int n) { volatile int m[64]; m[0] = n; return n ? f(n + 1) + m[0] : 0; } E( f(1); )", ""),
+        (
+            "static int f(int n) { volatile int m[64]; m[0] = n; return n ? f(n + 1) + m[0] : 0; } E( f(1); )",
+            "",
+        ),
         ("E( __builtin_trap(); )", "unreachable"),
         ("static char big[20000]; E( swarm_send_all(big, 20000); )", "20000 bytes"),
         ("static char big[16000]; E( for (;;) swarm_send_all(big, 16000); )", "fuel"),
@@ -209,7 +212,10 @@ fn a_hostile_program_costs_only_its_robot() {
         let mut sim = with_bad(code, "");
         let said = said(&mut sim);
         let lines = lines_of(&said, 1);
-        assert!(lines.last().is_some_and(|l| l.contains("the program failed") && l.contains(why)), "{code}: {lines:?}");
+        assert!(
+            lines.last().is_some_and(|l| l.contains("the program failed") && l.contains(why)),
+            "{code}: {lines:?}"
+        );
         assert_eq!(lines.iter().filter(|l| l.contains("failed")).count(), 1, "{code}");
         assert_eq!(lines_of(&said, 0), ["good"], "{code}");
         assert_eq!(sim.pose("/robots/a").map(|p| p.at.x), Some(10.0), "{code}");
@@ -243,7 +249,10 @@ fn a_program_that_failed_starts_again_when_it_may_and_forgets_everything() {
     let lines = lines_of(&said, 1);
     // Two seconds of life, one of death, for twenty seconds.
     assert_eq!(lines.iter().filter(|l| **l == "fresh").count(), 7, "{lines:?}");
-    assert_eq!(lines.iter().filter(|l| l.contains("starts again")).count(), 6 + usize::from(lines.len() > 13));
+    assert_eq!(
+        lines.iter().filter(|l| l.contains("starts again")).count(),
+        6 + usize::from(lines.len() > 13)
+    );
     assert!(!lines.contains(&"old") && !lines.contains(&"told of an earlier life"), "{lines:?}");
     let x = sim.pose("/robots/b").map_or(0.0, |p| p.at.x);
     assert!((x - 14.0).abs() < 1e-6, "{x} m in 14 s of life");
@@ -251,8 +260,14 @@ fn a_program_that_failed_starts_again_when_it_may_and_forgets_everything() {
 
 #[test]
 fn a_module_that_does_not_fit_is_refused_when_the_world_is_loaded() {
-    for (code, why) in [("int f(void) { return 0; }", "robot_event"), ("void robot_event(int k) { (void)k; }", "robot_event"), ("syntax error", "error")] {
-        let text = format!("format = 1\n[type.t]\nradius = 1\n[[type.t.part]]\nname = \"w\"\nclass = \"wheels\"\n[type.t.algorithm]\nclass = \"program\"\ncode = '''\n{code}\n'''\n[[robot]]\nname = \"a\"\ntype = \"t\"\n");
+    for (code, why) in [
+        ("int f(void) { return 0; }", "robot_event"),
+        ("void robot_event(int k) { (void)k; }", "robot_event"),
+        ("syntax error", "error"),
+    ] {
+        let text = format!(
+            "format = 1\n[type.t]\nradius = 1\n[[type.t.part]]\nname = \"w\"\nclass = \"wheels\"\n[type.t.algorithm]\nclass = \"program\"\ncode = '''\n{code}\n'''\n[[robot]]\nname = \"a\"\ntype = \"t\"\n"
+        );
         let error = Sim::from_text(&text).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("bad-program") && error.contains(why), "{code}: {error}");
     }
@@ -286,7 +301,7 @@ fn a_process_is_led_through_its_past_after_a_restore() {
     let mut tried = 0;
     while !sim.is_over() {
         sim.step().expect("steps");
-        if sim.state().stops % 5 != 0 {
+        if sim.state().stops % 3 != 0 {
             continue;
         }
         let mut other = load("python-help.toml", &overrides);
@@ -296,7 +311,7 @@ fn a_process_is_led_through_its_past_after_a_restore() {
         assert_eq!(end[..], whole[whole.len() - end.len()..], "from stop {}", sim.state().stops);
         tried += 1;
     }
-    assert!(tried > 8, "{tried} restores");
+    assert!(tried > 10, "{tried} restores");
 }
 
 /// A folder with a script, gone afterwards.
@@ -374,21 +389,21 @@ fn a_hostile_process_costs_only_its_robot_and_leaves_nothing() {
 }
 
 #[test]
-fn a_process_that_asks_without_end_is_stopped_as_endless() {
+fn a_process_that_asks_without_end_is_ended() {
     let folder = Folder::with("endless", &format!("{GREET}while :; do echo uniform; read answer; done\n"));
     let mut sim = folder.load("").expect("loads");
-    let mut events = Vec::new();
-    while !sim.is_over() && events.is_empty() {
-        let frame = sim.step().expect("steps");
-        events.extend(frame.events.into_iter().filter(|e| matches!(e, RunEvent::Endless { .. })));
-    }
-    assert_eq!(events.len(), 1);
+    let lines = said(&mut sim);
+    assert!(lines.len() == 1 && lines[0].1.contains("5000 questions"), "{lines:?}");
+    sim.finish();
+    folder.nothing_runs();
 }
 
 #[test]
 fn a_process_starts_again_when_it_may_and_knows_nothing_of_its_earlier_life() {
     // It counts on: the second event of each life kills it.
-    let script = format!("{GREET}echo say $start; echo forward 100 1; echo timer 2; echo .\nread now; read what; exit 1\n");
+    let script = format!(
+        "{GREET}echo say $start; echo forward 100 1; echo timer 2; echo .\nread now; read what; exit 1\n"
+    );
     let folder = Folder::with("again", &script);
     let mut sim = folder.load("on_crash = \"restart\"").expect("loads");
     let lines = said(&mut sim);
@@ -423,8 +438,11 @@ fn only_programs_of_the_project_are_started() {
 
 #[test]
 fn a_robot_that_crashes_and_recovers_has_a_new_process() {
-    let folder = Folder::with("recover", &format!("{GREET}echo say $$; echo .; while read line; do :; done\n"));
-    let mut sim = folder.load("\n[[fault]]\nat = \"2s\"\ncrash = [\"a\"]\n[[fault]]\nat = \"4s\"\nrecover = [\"a\"]\n").expect("loads");
+    let folder =
+        Folder::with("recover", &format!("{GREET}echo say $$; echo .; while read line; do :; done\n"));
+    let mut sim = folder
+        .load("\n[[fault]]\nat = \"2s\"\ncrash = [\"a\"]\n[[fault]]\nat = \"4s\"\nrecover = [\"a\"]\n")
+        .expect("loads");
     let lines = said(&mut sim);
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert_ne!(lines[0], lines[1], "another process");
@@ -435,9 +453,11 @@ fn an_open_question_goes_over_into_a_changed_world() {
     let overrides = [("run.duration", "30s")];
     let text = std::fs::read_to_string(world("python-help.toml")).expect("reads");
     let registry = registry_with(&Arc::new(Workshop::in_folder(world("").as_path())));
-    let owned: Vec<(String, String)> = overrides.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let owned: Vec<(String, String)> =
+        overrides.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let name = world("python-help.toml").display().to_string();
-    let same = Scenario { name: &name, text: &text, overrides: &owned, loader: &NoFiles, registry: &registry };
+    let same =
+        Scenario { name: &name, text: &text, overrides: &owned, loader: &NoFiles, registry: &registry };
     let whole = rest(&mut load("python-help.toml", &overrides));
     let mut sim = load("python-help.toml", &overrides);
     let (mut changed, mut all) = (0, Vec::new());

@@ -177,7 +177,9 @@ fn lead_through(talk: &mut Talk, memory: &Memory) -> Result<(), String> {
             Talked::Pending => "it is silent".to_owned(),
             Talked::Dead(death) => death.to_string(),
         };
-        return Err(format!("run again from the start, the program does not do in turn {k} what it did: {what}"));
+        return Err(format!(
+            "run again from the start, the program does not do in turn {k} what it did: {what}"
+        ));
     }
     Ok(())
 }

@@ -72,9 +72,7 @@ fn with_numbers(word: &str, words: &[&str]) -> Option<Call> {
         ("gps_all", &[error]) => Call::Pull(Query::GpsAll { error }),
         ("view", &[range]) => Call::Pull(Query::View { range }),
         ("proximity", &[range]) => Call::Pull(Query::Proximity { range }),
-        ("watch_near", &[range, s]) => {
-            Call::Watch(Watch { what: WatchFor::Near { range }, every: every(s) })
-        }
+        ("watch_near", &[range, s]) => Call::Watch(Watch { what: WatchFor::Near { range }, every: every(s) }),
         ("watch_contact", &[s]) => Call::Watch(Watch { what: WatchFor::Contact, every: every(s) }),
         ("timer", &[after_s]) => Call::Timer(after_s),
         _ => return None,
@@ -173,7 +171,19 @@ mod tests {
 
     #[test]
     fn lines_that_mean_nothing_are_named() {
-        for bad in ["fly 1 2", "move_to 1 2 3", "move_to a b c d", "send 1 abc", "send 1 zz", "shine 256", "uniform 0", "uniform 9999", "", "gps x", "send -1 00"] {
+        for bad in [
+            "fly 1 2",
+            "move_to 1 2 3",
+            "move_to a b c d",
+            "send 1 abc",
+            "send 1 zz",
+            "shine 256",
+            "uniform 0",
+            "uniform 9999",
+            "",
+            "gps x",
+            "send -1 00",
+        ] {
             assert!(call(bad).is_err(), "{bad:?}");
         }
         let long = format!("send 0 {}", "00".repeat(MOST_BYTES + 1));
@@ -192,7 +202,9 @@ mod tests {
     #[test]
     fn only_questions_are_answered() {
         let asks = |line: &str| is_question(&call(line).unwrap().unwrap());
-        assert!(asks("gps") && asks("uniform 3") && asks("pending 0") && asks("view 2.5") && asks("gps_all 0.1"));
+        assert!(
+            asks("gps") && asks("uniform 3") && asks("pending 0") && asks("view 2.5") && asks("gps_all 0.1")
+        );
         assert!(!asks("halt") && !asks("timer 1") && !asks("say hello there") && !asks("send all 00ff"));
     }
 }

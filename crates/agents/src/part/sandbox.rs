@@ -7,8 +7,8 @@
 //! it is shown: it does not matter which copy runs it, on which thread, or what ran there before.
 
 use super::host::{Facts, Host, NOT_FINITE, Occasion, Phase, Plan, Statics, imports};
-use crate::module::{GLOBAL, Prepared, prepare};
 use crate::image::{bits, from_bits};
+use crate::module::{GLOBAL, Prepared, prepare};
 use crate::wasm::engine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -46,8 +46,7 @@ pub(crate) enum Talked {
 impl Talk {
     /// Starts a program, without waiting for a word from it.
     pub(crate) fn start(launch: &Launch) -> Result<Talk, StartError> {
-        let failed =
-            |error| StartError::Spawn { program: launch.program.display().to_string(), error };
+        let failed = |error| StartError::Spawn { program: launch.program.display().to_string(), error };
         spawn(launch).map_err(failed)
     }
 
