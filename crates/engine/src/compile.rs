@@ -294,15 +294,14 @@ impl Compiler<'_> {
         outline: &Outline,
         path: &str,
     ) -> (Vec<PartModel>, Vec<ControllerModel>, Arc<RegisterMap>, Equipment) {
-        let is_controller =
-            |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Controller);
+        let is_controller = |n: &&Node| self.kind_of(n) == Some(Kind::Controller);
         let own: Vec<&Node> = node.children.iter().filter(|n| !self.is_protocol(n)).collect();
         let (registers, parted): (Vec<&Node>, Vec<&Node>) =
             own.into_iter().partition(|n| &*n.class == "register");
         let mut equipment = Equipment::default();
         let (last, mut first): (Vec<&Node>, Vec<&Node>) = parted.into_iter().partition(is_controller);
         // An odometer needs its drive, wherever that stands in the file.
-        let is_sensor = |n: &&Node| self.registry.sheet(&n.class).is_some_and(|s| s.kind == Kind::Sensor);
+        let is_sensor = |n: &&Node| self.kind_of(n) == Some(Kind::Sensor);
         first.sort_by_key(is_sensor);
         let errors = self.problems.0.len();
         let mut layouts: Vec<(String, &'static str, Layout)> = Vec::new();
@@ -355,8 +354,13 @@ impl Compiler<'_> {
 
     /// Builds one part or controller; problems are kept.
     fn build(&mut self, child: &Node, known: &TypeLayout<'_>, path: &str) -> Option<(&'static str, Built)> {
-        let kinds = [Kind::Sensor, Kind::Actuator, Kind::Controller, Kind::Protocol, Kind::Algorithm];
-        self.build_of(&kinds, child, known, path)
+        self.build_of(Kind::of_section(child.section), child, known, path)
+    }
+
+    /// What kind of thing a child of a type is.
+    fn kind_of(&self, child: &Node) -> Option<Kind> {
+        let class = self.registry.of_kind(&child.class, Kind::of_section(child.section)).ok()?;
+        Some(class.sheet.kind)
     }
 
     /// The same for other kinds: one name may exist once per kind.

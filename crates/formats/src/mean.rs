@@ -258,7 +258,7 @@ impl<'a> Meaning<'_, 'a> {
     fn parts(
         &mut self,
         table: &Tree,
-        section: &str,
+        section: &'static str,
         path: &str,
         node: &mut Node,
         names: &mut BTreeMap<String, Span>,
@@ -270,12 +270,7 @@ impl<'a> Meaning<'_, 'a> {
             Data::Table(_) if single => vec![tree.clone()],
             _ => list_of_tables(self.context, key, tree.clone()),
         };
-        let kinds: &[Kind] = match section {
-            "controller" => &[Kind::Controller],
-            "algorithm" => &[Kind::Algorithm],
-            "protocol" => &[Kind::Protocol],
-            _ => &[Kind::Sensor, Kind::Actuator],
-        };
+        let kinds = Kind::of_section(section);
         for table in tables {
             let name = self.part_name(&table, section, path);
             let child = format!("{path}/{name}");
@@ -291,7 +286,7 @@ impl<'a> Meaning<'_, 'a> {
             let Some(sheet) = self.class_of(&table, section, kinds, &child) else { continue };
             let params = self.read(sheet, &table, &child, &["name", "class"]);
             let mut part = Node::new(name, sheet.class).with(params);
-            part.span = Some(table.span);
+            (part.section, part.span) = (section, Some(table.span));
             node.children.push(part);
         }
     }
@@ -322,7 +317,9 @@ impl<'a> Meaning<'_, 'a> {
     /// Parameters that name another part of the type must name one, be it only a broken one.
     fn check_part_names(&mut self, node: &Node, parts: &[String]) {
         for child in &node.children {
-            let Some(sheet) = self.sheet(&child.class) else { continue };
+            let kinds = Kind::of_section(child.section);
+            let Ok(class) = self.context.registry.of_kind(&child.class, kinds) else { continue };
+            let sheet = &class.sheet;
             let is_name_of_part = |ty: ParamType| matches!(ty, ParamType::Name("part" | "protocol"));
             let names = sheet.params.iter().filter(|p| is_name_of_part(p.ty)).map(|p| p.name);
             for key in names {

@@ -29,6 +29,18 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kinds that may stand in a section of a type; all of them when nobody said which.
+    #[must_use]
+    pub fn of_section(section: &str) -> &'static [Kind] {
+        match section {
+            "part" => &[Kind::Sensor, Kind::Actuator],
+            "controller" => &[Kind::Controller],
+            "protocol" => &[Kind::Protocol],
+            "algorithm" => &[Kind::Algorithm],
+            _ => &[Kind::Sensor, Kind::Actuator, Kind::Controller, Kind::Protocol, Kind::Algorithm],
+        }
+    }
+
     /// The word used in text.
     #[must_use]
     pub fn word(self) -> &'static str {

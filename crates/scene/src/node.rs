@@ -11,6 +11,9 @@ pub struct Node {
     pub name: String,
     /// Name of its class; empty for a plain group such as `/robots`.
     pub class: Arc<str>,
+    /// For what stands inside a type, the section it stands in, such as `controller`: classes of different kinds
+    /// may share a name, and the section says which is meant. Empty when nobody said.
+    pub section: &'static str,
     /// Its own parameters.
     pub params: Params,
     /// Where it stands, for classes that stand somewhere.
@@ -31,6 +34,7 @@ impl Node {
         Node {
             name: name.into(),
             class: Arc::from(class),
+            section: "",
             params: Params::default(),
             pose: Pose2::default(),
             children: Vec::new(),

@@ -301,7 +301,7 @@ fn a_process_is_led_through_its_past_after_a_restore() {
     let mut tried = 0;
     while !sim.is_over() {
         sim.step().expect("steps");
-        if sim.state().stops % 5 != 0 {
+        if sim.state().stops % 3 != 0 {
             continue;
         }
         let mut other = load("python-help.toml", &overrides);
@@ -311,7 +311,7 @@ fn a_process_is_led_through_its_past_after_a_restore() {
         assert_eq!(end[..], whole[whole.len() - end.len()..], "from stop {}", sim.state().stops);
         tried += 1;
     }
-    assert!(tried > 8, "{tried} restores");
+    assert!(tried > 10, "{tried} restores");
 }
 
 /// A folder with a script, gone afterwards.
@@ -389,15 +389,13 @@ fn a_hostile_process_costs_only_its_robot_and_leaves_nothing() {
 }
 
 #[test]
-fn a_process_that_asks_without_end_is_stopped_as_endless() {
+fn a_process_that_asks_without_end_is_ended() {
     let folder = Folder::with("endless", &format!("{GREET}while :; do echo uniform; read answer; done\n"));
     let mut sim = folder.load("").expect("loads");
-    let mut events = Vec::new();
-    while !sim.is_over() && events.is_empty() {
-        let frame = sim.step().expect("steps");
-        events.extend(frame.events.into_iter().filter(|e| matches!(e, RunEvent::Endless { .. })));
-    }
-    assert_eq!(events.len(), 1);
+    let lines = said(&mut sim);
+    assert!(lines.len() == 1 && lines[0].1.contains("5000 questions"), "{lines:?}");
+    sim.finish();
+    folder.nothing_runs();
 }
 
 #[test]

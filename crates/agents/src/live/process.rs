@@ -23,6 +23,9 @@ use swarmyard_part_api::{
 };
 use swarmyard_scene::{Params, Value};
 
+/// Questions that a program may ask in one turn before it counts as one that never ends.
+const MOST_QUESTIONS: u32 = 5000;
+
 /// The class, which finds its programs in `workshop`.
 pub(super) fn class(workshop: &Arc<Workshop>) -> Class {
     let workshop = Arc::clone(workshop);
@@ -120,6 +123,8 @@ pub(super) struct Memory {
     pub(super) past: Vec<(String, Vec<String>)>,
     /// What it was told and has not answered yet.
     open: Option<String>,
+    /// Questions of its own in this turn.
+    questions: u32,
     /// What it is to be told after that.
     waiting: VecDeque<String>,
 }
@@ -132,6 +137,7 @@ impl Default for Memory {
             life: 0,
             past: Vec::new(),
             open: None,
+            questions: 0,
             waiting: VecDeque::new(),
         }
     }
@@ -180,9 +186,16 @@ impl Running {
                 words::call(line)?.filter(|c| !words::is_question(c)).ok_or("it said more than its turn")?;
             self.memory.hands.perform(call, cx);
         }
-        let Some(call) = words::call(last)? else { return Ok(None) };
+        let Some(call) = words::call(last)? else {
+            self.memory.questions = 0;
+            return Ok(None);
+        };
         if !words::is_question(&call) {
             return Err(unfinished());
+        }
+        self.memory.questions += 1;
+        if self.memory.questions > MOST_QUESTIONS {
+            return Err(format!("it asked more than {MOST_QUESTIONS} questions in one turn"));
         }
         Ok(Some(words::answered(&self.memory.hands.perform(call, cx))))
     }
@@ -191,6 +204,7 @@ impl Running {
         self.memory.hands.let_go(cx);
         self.memory.past.clear();
         self.memory.waiting.clear();
+        self.memory.questions = 0;
         self.memory.status = Status::after(then.follow(why, cx));
     }
 }

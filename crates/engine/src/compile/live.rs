@@ -15,8 +15,7 @@ use swarmyard_scene::{Node, Params};
 impl Compiler<'_> {
     /// Whether a child of a type is a protocol or an algorithm.
     pub(super) fn is_protocol(&self, node: &Node) -> bool {
-        let kind = self.registry.sheet(&node.class).map(|s| s.kind);
-        matches!(kind, Some(Kind::Protocol | Kind::Algorithm))
+        matches!(self.kind_of(node), Some(Kind::Protocol | Kind::Algorithm))
     }
 
     /// The protocols and algorithms of a type, connected; `None` when it has none.

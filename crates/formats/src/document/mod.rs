@@ -331,6 +331,9 @@ impl<'d> Owners<'d> {
     }
 
     fn part_word(&self, part: &Node) -> &'static str {
+        if !part.section.is_empty() {
+            return if part.section == "controller" { "controller" } else { "part" };
+        }
         match self.registry.sheet(&part.class).map(|s| s.kind) {
             Some(Kind::Structure) => "register",
             Some(Kind::Controller) => "controller",

@@ -212,6 +212,7 @@ impl Batch {
                 pose: self.pose(k, n, rot, seed, &name),
                 name,
                 class: Arc::clone(class),
+                section: "",
                 params: Params::default(),
                 children: Vec::new(),
                 proto: self.proto.clone(),

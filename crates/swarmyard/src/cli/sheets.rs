@@ -40,11 +40,14 @@ pub(crate) fn describe(args: &DescribeArgs, out: &Out) -> Result<Exit, Failure> 
             )
         }
         Some(name) => {
-            let sheet = registry.sheet(name).ok_or_else(|| {
+            // Classes of different kinds may share a name: then all of them.
+            let found: Vec<&Sheet> = registry.sheets().filter(|s| s.class == name).collect();
+            if found.is_empty() {
                 let d = Diagnostic::error("unknown-class", format!("there is no class `{name}`"));
-                Failure::one(Exit::Usage, d.suggest(name, registry.sheets().map(|s| s.class)))
-            })?;
-            (vec![sheet], formats::describe(sheet))
+                return Err(Failure::one(Exit::Usage, d.suggest(name, registry.sheets().map(|s| s.class))));
+            }
+            let texts: Vec<String> = found.iter().map(|s| formats::describe(s)).collect();
+            (found, texts.join("\n"))
         }
     };
     out.answer(
