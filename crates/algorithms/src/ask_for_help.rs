@@ -8,9 +8,7 @@ use crate::sequential::{Robot, program};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::Vec2;
-use swarmyard_part_api::{
-    Built, Class, Ended, Kind, Param, ParamType, ServiceKind, Sheet, from_bytes,
-};
+use swarmyard_part_api::{Built, Class, Ended, Kind, Param, ParamType, ServiceKind, Sheet, from_bytes};
 use swarmyard_scene::Value;
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -99,9 +99,25 @@ impl ProtocolModel for Model {
 /// The sheet of a class that gathers.
 pub(crate) fn sheet(class: &'static str, summary: &'static str) -> Sheet {
     let sheet = Sheet::new(class, Kind::Algorithm, summary)
-        .param(Param::number("error", Unit::Metre, "Standard deviation of each coordinate that the gps tells.").within(0.0, 1.0e6).or_num(0.0))
-        .param(Param::number("near", Unit::Metre, "Nearer than this to the middle it waits a second and looks again.").within(1e-9, 1.0e6).or_num(0.001))
-        .param(Param::new("motion", ParamType::Name("protocol"), "Who moves the robot; its motion modules when left out."));
+        .param(
+            Param::number("error", Unit::Metre, "Standard deviation of each coordinate that the gps tells.")
+                .within(0.0, 1.0e6)
+                .or_num(0.0),
+        )
+        .param(
+            Param::number(
+                "near",
+                Unit::Metre,
+                "Nearer than this to the middle it waits a second and looks again.",
+            )
+            .within(1e-9, 1.0e6)
+            .or_num(0.001),
+        )
+        .param(Param::new(
+            "motion",
+            ParamType::Name("protocol"),
+            "Who moves the robot; its motion modules when left out.",
+        ));
     let example = if class == "gathering" { EXAMPLE } else { EXAMPLE_SEQUENTIAL };
     speeds(sheet, [0.3, 0.6], [0.3, 1.0]).example(example)
 }

@@ -42,8 +42,7 @@ async fn take_post(robot: Robot, settings: Settings) {
 async fn travel(robot: &Robot, settings: &Settings, leads: bool) {
     let Settings { post, min, max, speed, turn_speed } = *settings;
     loop {
-        let [x, y, speed, turn_speed] =
-            robot.draw([(min.x, max.x), (min.y, max.y), speed, turn_speed]).await;
+        let [x, y, speed, turn_speed] = robot.draw([(min.x, max.x), (min.y, max.y), speed, turn_speed]).await;
         let to = if leads { post } else { Vec2::new(x, y) };
         match robot.move_to(to, speed, turn_speed).await {
             Ended::Finished if leads => return pending().await,

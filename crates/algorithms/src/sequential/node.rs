@@ -341,6 +341,8 @@ impl Again<'_> {
         if made == was {
             return Ok(());
         }
-        Err(format!("the algorithm is not the one that was saved: it made {made} wishes where there were {was}"))
+        Err(format!(
+            "the algorithm is not the one that was saved: it made {made} wishes where there were {was}"
+        ))
     }
 }
