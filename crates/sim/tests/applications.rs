@@ -2,6 +2,8 @@
 //! the same on any number of threads and whether or not it stops at every event.
 
 use std::path::PathBuf;
+use swarmyard_engine::{Note, RunEvent};
+use swarmyard_part_api::Motion;
 use swarmyard_sim::{Options, Sim};
 
 /// Every world of this kind.
@@ -195,4 +197,45 @@ fn reserved_robots_never_touch_whatever_the_seed() {
     }
     println!("without reservation {bare} contacts; with it 0, and {moved:.0} m as the crow flies");
     assert!(bare > 24 && moved > 10_000.0, "{bare} contacts, {moved} m");
+}
+
+/// Two algorithms on one body: where each motion goes to, as a letter for the half of the world it is in.
+fn turns(until: &str, first: &str) -> String {
+    let text = format!(
+        "format = 1\n[run]\nquantum = \"1s\"\nduration = \"60s\"\n[type.bot]\nradius = 0.1\n\
+         [[type.bot.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\
+         [[type.bot.part]]\nname = \"view\"\nclass = \"view\"\n\
+         [[type.bot.protocol]]\nname = \"turns\"\nclass = \"in-turn\"\norder = [\"west\", \"east\"]\n{until}\n\
+         [[type.bot.algorithm]]\nname = \"west\"\nmotion = \"turns\"\n{first}\n\
+         [[type.bot.algorithm]]\nname = \"east\"\nmotion = \"turns\"\nclass = \"random-movement\"\n\
+         min = [1, -1]\nmax = [3, 1]\n[[robot]]\nname = \"r\"\ntype = \"bot\"\n"
+    );
+    let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
+    sim.take_notes(true);
+    let mut letters = String::new();
+    while !sim.is_over() {
+        for event in sim.step().expect("steps").events {
+            if let RunEvent::Live(note) = event
+                && let Note::Wanted { motion: Motion::MoveTo { to, .. }, .. } = note.what
+            {
+                letters.push(if to.x < 0.0 { 'w' } else { 'e' });
+            }
+        }
+    }
+    letters
+}
+
+#[test]
+fn algorithms_take_turns_by_motions_by_time_and_by_halting() {
+    let wander = "class = \"random-movement\"\nmin = [-3, -1]\nmax = [-1, 1]";
+    let by_motions = turns("until = \"motions\"\nmotions = 2\nrepeat = true", wander);
+    assert!(by_motions.starts_with("wweewwee"), "{by_motions}");
+    let by_time = turns("time = \"20s\"", wander);
+    let west = by_time.chars().filter(|c| *c == 'w').count();
+    assert!(by_time.starts_with("www") && by_time.ends_with("eee"), "{by_time}");
+    assert!(!by_time.trim_start_matches('w').contains('w'), "the last one keeps the body: {by_time}");
+    assert!(west > 2, "{by_time}");
+    let route = "class = \"leader\"\ncompany = 0\nroute = [[-1, 0], [-2, 0], [-1, 1]]";
+    let by_halting = turns("until = \"halt\"", route);
+    assert!(by_halting.starts_with("wwweee"), "{by_halting}");
 }
