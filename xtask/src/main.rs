@@ -119,7 +119,18 @@ fn manual() -> Result<(), String> {
 
 fn fuzz(seconds: &str) -> Result<(), String> {
     let limit = format!("-max_total_time={seconds}");
-    for target in ["scenario", "blocks", "recording", "program", "answers", "edits", "frames", "requests"] {
+    for target in [
+        "scenario",
+        "blocks",
+        "recording",
+        "program",
+        "answers",
+        "edits",
+        "frames",
+        "requests",
+        "neko_config",
+        "neko_log",
+    ] {
         let args = ["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=65536", "-timeout=10"];
         run("cargo", &args, &[])?;
     }

@@ -1,7 +1,7 @@
 //! C and C++ sources become programs: for the sandbox by clang, for the machine by its own compiler.
 //!
 //! The compiler runs in the scenario's folder, so that its messages and includes are what the author
-//! expects; `rio.h`, `part.h` and the type's `registers.h` stand in a folder of their own that is searched too.
+//! expects; `rio.h`, `part.h`, `swarm.h` and the type's `registers.h` stand in a folder of their own that is searched too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,6 +12,8 @@ use swarmyard_base::{Diagnostic, Diagnostics};
 pub const RIO_H: &str = include_str!("../../../sdk/c/rio.h");
 /// The header every part model includes.
 pub const PART_H: &str = include_str!("../../../sdk/c/part.h");
+/// The header of algorithms of robots that live by events.
+pub const SWARM_H: &str = include_str!("../../../sdk/c/swarm.h");
 /// The native back-end of `rio.h`.
 const RIO_PROCESS_C: &str = include_str!("../../../sdk/c/rio_process.c");
 
@@ -20,7 +22,8 @@ const STACK: &str = "-Wl,-z,stack-size=8192";
 /// One page is enough for most programs; ten thousand robots then need little.
 const ONE_PAGE: &str = "-Wl,--initial-memory=65536";
 /// The functions that are called, as far as a source has them.
-const EXPORTS: [&str; 11] = [
+const EXPORTS: [&str; 12] = [
+    "robot_event",
     "robot_setup",
     "robot_step",
     "robot_stop",
@@ -116,6 +119,7 @@ pub fn to_wasm(source: &Source<'_>) -> Result<Vec<u8>, CompileError> {
     let room = Room::new()?;
     room.write("rio.h", RIO_H)?;
     room.write("part.h", PART_H)?;
+    room.write("swarm.h", SWARM_H)?;
     room.write("registers.h", source.registers)?;
     let out = room.0.join("out.wasm");
     let run = |page: Option<&str>| {

@@ -4,6 +4,7 @@
 //! one for each that has answered, died, or been silent for too long. Nothing here changes the state:
 //! a run with a journal that is whole starts no program at all.
 
+use crate::live::Talkers;
 use crate::native::{NativeModel, Start};
 use crate::process::{BadKind, Child, Launch, Poke, Poll, Reply, StartError};
 use std::any::Any;
@@ -20,7 +21,7 @@ use swarmyard_engine::{
 use swarmyard_part_api::{Cause, Failure, RegisterFile, Thought};
 
 /// How long one look waits, so that whoever drives the run can do something else in between.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// How long a program may take for one of the quanta that it is run through again.
 const AGAIN: Duration = Duration::from_secs(10);
 /// How long to go on trying to start a program whose file somebody holds open for writing.
@@ -35,6 +36,8 @@ pub struct Crew {
     members: BTreeMap<(usize, usize), Member>,
     /// Programs that were made here, as files: by the hash of what is in them.
     files: BTreeMap<u64, ProgramFile>,
+    /// Those of robots that live by events.
+    talkers: Talkers,
 }
 
 struct Member {
@@ -116,7 +119,9 @@ impl Crew {
                 None => at_work = true,
             }
         }
-        (inputs, at_work)
+        let (answers, talking) = self.talkers.ask(stand);
+        inputs.extend(answers);
+        (inputs, at_work || talking)
     }
 
     /// Ends all programs; those that are not silent are asked to. Answers what they said: (slot, line).
@@ -127,12 +132,14 @@ impl Crew {
         for ((slot, _), member) in std::mem::take(&mut self.members) {
             said.extend(member.child.stop().said.into_iter().map(|line| (slot, line)));
         }
+        said.extend(self.talkers.stop());
         said
     }
 
     /// Ends all programs at once: they will be started and run through their past again.
     pub fn forget(&mut self) {
         self.members.clear();
+        self.talkers.forget();
     }
 
     /// Ends the programs of one robot at once; they will be started and run through their past again.
@@ -140,7 +147,7 @@ impl Crew {
     pub fn dismiss(&mut self, slot: usize) -> bool {
         let before = self.members.len();
         self.members.retain(|(s, _), _| *s != slot);
-        self.members.len() < before
+        self.talkers.dismiss(slot) || self.members.len() < before
     }
 
     /// Goes over into another world: programs that go on there stay as they are, the others are ended.
@@ -148,6 +155,8 @@ impl Crew {
     /// One that is at work at this very stop was shown the old world: it is started again, and run
     /// through its past, so that it sees the new one.
     pub fn move_over(&mut self, kinship: &Kinship) {
+        // Protocols may have other numbers there.
+        self.talkers.forget();
         for ((slot, c), member) in std::mem::take(&mut self.members) {
             let place = kinship.new_slot(slot).zip(kinship.new_controller(slot, c));
             if let Some(place) = place.filter(|_| member.asked.is_none()) {
@@ -267,7 +276,7 @@ impl Crew {
     ) -> Result<Child, String> {
         let start = native.start.as_ref().map_err(Clone::clone)?;
         let launch = self.launch(start, stand.tick_us)?;
-        let mut child = start_when_free(&launch).map_err(|e| e.to_string())?;
+        let mut child = start_when_free(|| Child::start(&launch)).map_err(|e| e.to_string())?;
         let robot = stand.model.uids[slot];
         let past = stand.past((slot, c));
         for (k, heard) in past.iter().enumerate() {
@@ -305,10 +314,10 @@ impl<'a> Stand<'a> {
 
 /// Starts a program. Its file may have just been written, and be open for writing still in a copy of
 /// this process that another thread is about to turn into something else.
-fn start_when_free(launch: &Launch) -> Result<Child, StartError> {
+pub(crate) fn start_when_free<T>(start: impl Fn() -> Result<T, StartError>) -> Result<T, StartError> {
     let until = Instant::now() + BUSY_FILE;
     loop {
-        match Child::start(launch) {
+        match start() {
             Err(StartError::Spawn { error, .. })
                 if error.kind() == std::io::ErrorKind::ExecutableFileBusy && Instant::now() < until =>
             {

@@ -3,16 +3,21 @@
 //!
 //! In: the latched registers of one robot. Out: what its program poked, what it said, and how long it
 //! thought. A program that hangs, crashes or answers garbage costs only its own robot.
+//!
+//! And where protocols of robots run that are: [`wire`] is their runner over real sockets.
 
 pub mod compiler;
 mod crew;
 mod header;
+mod image;
+mod live;
 mod module;
 mod native;
 mod part;
 pub mod process;
 mod program;
 pub mod wasm;
+pub mod wire;
 mod workshop;
 
 pub use compiler::CompileError;
@@ -43,12 +48,14 @@ pub fn register_idle(registry: &mut Registry) {
     for sheet in [native::sheet(), program::sheet()] {
         registry.add(Class::new(sheet, |_, _| Ok(Built::Controller(Box::new(Idle)))));
     }
+    live::register_idle(registry);
 }
 
-/// Registers the controllers and part models of this crate, which find their code in `workshop`.
+/// Registers the controllers, algorithms and part models of this crate, which find their code in `workshop`.
 pub fn register(registry: &mut Registry, workshop: &Arc<Workshop>) {
     registry.add(native::class(workshop));
     registry.add(program::class(workshop));
+    live::register(registry, workshop);
     registry.add(part::sensor_class(workshop));
     registry.add(part::drive_class(workshop));
 }

@@ -4,7 +4,7 @@ use crate::header::c_header;
 use crate::process::{Access, Launch, Limits, Register, Span, Transport};
 use crate::program::{code_of, does_not_compile, policy, rules};
 use crate::workshop::{Code, Target, Workshop, is_source};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use swarmyard_base::Diagnostic;
@@ -91,7 +91,18 @@ fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Bui
     if is_source(name) {
         return model(Ok(made(workshop, p, code, layout)?));
     }
-    let path = workshop.path(name).map_err(|e| does_not_compile(p, code, &e))?;
+    let (program, cwd) = startable(workshop, folder, p, name)?;
+    model(Ok(Start { made: None, launch: launch(p, layout.registers, program, cwd, Transport::Lines) }))
+}
+
+/// A program of the project that is started as it stands, and the folder it works in: both absolute.
+pub(crate) fn startable(
+    workshop: &Workshop,
+    folder: &Path,
+    p: &Params,
+    name: &str,
+) -> Result<(PathBuf, PathBuf), Diagnostic> {
+    let path = workshop.path(name).map_err(|e| does_not_compile(p, Code::File(name), &e))?;
     let about = std::fs::metadata(&path).map_err(|e| {
         Diagnostic::error("no-file", format!("cannot start `{name}`: {e}")).at(p.span("source"))
     })?;
@@ -103,7 +114,7 @@ fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Bui
     }
     let program = std::path::absolute(&path).unwrap_or(path);
     let cwd = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    model(Ok(Start { made: None, launch: launch(p, layout.registers, program, cwd, Transport::Lines) }))
+    Ok((program, cwd))
 }
 
 /// Hash of what is started and how, without what may not be here: the bytes of files.
@@ -144,7 +155,7 @@ fn made(
     Ok(Start { made: Some(bytes), launch })
 }
 
-fn launch(p: &Params, map: &RegisterMap, program: PathBuf, cwd: PathBuf, usual: Transport) -> Launch {
+pub(crate) fn launch(p: &Params, map: &RegisterMap, program: PathBuf, cwd: PathBuf, usual: Transport) -> Launch {
     let limit = |name: &str| p.int_or_none(name).filter(|n| *n > 0).map(|n| n as u64);
     Launch {
         program,

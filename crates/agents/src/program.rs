@@ -99,7 +99,7 @@ fn bad_program(p: &Params, why: String) -> Diagnostic {
     Diagnostic::error("bad-program", why).at(p.span("source").or(p.span("code")))
 }
 
-fn budget(p: &Params) -> Budget {
+pub(crate) fn budget(p: &Params) -> Budget {
     let unlimited = |name: &str| p.int_or_none(name).filter(|n| *n > 0);
     Budget {
         fuel: unlimited("fuel").map_or(u64::MAX / 2, |n| n as u64),

@@ -5,6 +5,7 @@
 //! taken, so its past is kept instead: the values it read, with which it is run again.
 
 use crate::compiler::CompileError;
+use crate::image;
 use crate::module::{GLOBAL, Prepared, Style, prepare};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -419,9 +420,8 @@ struct Quantum {
 /// A memory as bytes.
 #[derive(Serialize, Deserialize)]
 enum Image {
-    /// Whether it was set up, bits of the globals, size of the memory, and the pieces that differ from
-    /// a fresh copy.
-    Plain { started: bool, globals: Vec<u64>, size: u64, pieces: Vec<(u32, Vec<u8>)> },
+    /// Whether it was set up, and what differs from a fresh copy.
+    Plain { started: bool, image: image::Image },
     /// Everything it read so far.
     Past(Vec<Quantum>),
 }
@@ -460,9 +460,8 @@ impl Mind for WasmMind {
         let image = match &self.live {
             Ok(live) if self.plain => {
                 let started = matches!(live.body, Body::Steps { started: true, .. });
-                let globals = live.globals.iter().map(|g| bits(&g.get(&live.store))).collect();
-                let data = live.memory.map_or(&[][..], |m| m.data(&live.store));
-                Image::Plain { started, globals, size: data.len() as u64, pieces: pieces(data, &self.fresh) }
+                let image = image::Image::of(&live.store, live.memory, &live.globals, &self.fresh);
+                Image::Plain { started, image }
             }
             _ => Image::Past(self.past.clone()),
         };
@@ -474,15 +473,8 @@ impl Mind for WasmMind {
         let image: Image = postcard::from_bytes(image).map_err(|e| e.to_string())?;
         let Ok(live) = &mut self.live else { return Ok(()) };
         match image {
-            Image::Plain { started, globals, size, pieces } => {
-                if globals.len() != live.globals.len() {
-                    return Err("it has other globals".into());
-                }
-                for (global, bits) in live.globals.iter().zip(globals) {
-                    let value = from_bits(&global.get(&live.store), bits);
-                    global.set(&mut live.store, value).map_err(|e| e.to_string())?;
-                }
-                put(live, size, &pieces)?;
+            Image::Plain { started, image } => {
+                image.put(&mut live.store, live.memory, &live.globals)?;
                 if let Body::Steps { started: now, .. } = &mut live.body {
                     *now = started;
                 }
@@ -528,63 +520,4 @@ pub(crate) fn fuzz(data: &[u8]) {
         assert!(other.image() == image, "a memory comes back whole");
     }
     let _ = mind.stop();
-}
-
-/// Bytes compared at once.
-const PIECE: usize = 64;
-
-/// The pieces of a memory that differ from a fresh one; what is beyond the fresh one counts from zero.
-fn pieces(data: &[u8], fresh: &[u8]) -> Vec<(u32, Vec<u8>)> {
-    let mut all: Vec<(u32, Vec<u8>)> = Vec::new();
-    for (k, piece) in data.chunks(PIECE).enumerate() {
-        let at = k * PIECE;
-        let same = match fresh.get(at..at + piece.len()) {
-            Some(old) => old == piece,
-            None => piece.iter().all(|b| *b == 0),
-        };
-        if same {
-            continue;
-        }
-        match all.last_mut().filter(|(start, bytes)| *start as usize + bytes.len() == at) {
-            Some((_, bytes)) => bytes.extend_from_slice(piece),
-            None => all.push((at as u32, piece.to_vec())),
-        }
-    }
-    all
-}
-
-fn put(live: &mut Live, size: u64, pieces: &[(u32, Vec<u8>)]) -> Result<(), String> {
-    let Some(memory) = live.memory else { return Ok(()) };
-    let now = memory.data(&live.store).len() as u64;
-    if size > now {
-        let pages = (size - now).div_ceil(65_536);
-        memory.grow(&mut live.store, pages).map_err(|e| e.to_string())?;
-    }
-    let data = memory.data_mut(&mut live.store);
-    for (at, bytes) in pieces {
-        let at = *at as usize;
-        let place = data.get_mut(at..at + bytes.len()).ok_or("it has less memory")?;
-        place.copy_from_slice(bytes);
-    }
-    Ok(())
-}
-
-pub(crate) fn bits(value: &Val) -> u64 {
-    match value {
-        Val::I32(v) => u64::from(*v as u32),
-        Val::I64(v) => *v as u64,
-        Val::F32(v) => u64::from(v.to_bits()),
-        Val::F64(v) => v.to_bits(),
-        _ => 0,
-    }
-}
-
-pub(crate) fn from_bits(like: &Val, bits: u64) -> Val {
-    match like {
-        Val::I32(_) => Val::I32(bits as u32 as i32),
-        Val::I64(_) => Val::I64(bits as i64),
-        Val::F32(_) => Val::F32(wasmi::F32::from_bits(bits as u32)),
-        Val::F64(_) => Val::F64(wasmi::F64::from_bits(bits)),
-        other => other.clone(),
-    }
 }

@@ -99,6 +99,30 @@ fn gather_gathers_from_every_start_that_is_not_bivalent() {
     println!("gather: at most {longest} rounds");
 }
 
+/// Activates one robot that would move, always the same one as long as it would: as unfair as can be.
+struct Unfair;
+
+impl Demon for Unfair {
+    fn active(&mut self, robots: &Robots, round: u64) -> Vec<bool> {
+        let goes = |k: &usize| {
+            let target = play::decide(&GatherR2, &Setup::default(), robots, *k, round, None).1;
+            (target - robots.at[*k]).norm() > 1e-9
+        };
+        let chosen = (0..robots.len()).find(goes);
+        (0..robots.len()).map(|k| Some(k) == chosen).collect()
+    }
+}
+
+#[test]
+fn gather_needs_no_fairness_as_long_as_somebody_moves() {
+    for (s, start) in starts().into_iter().enumerate() {
+        let mut robots = start;
+        let gathered = |r: &Robots| r.towers(1e-9).len() == 1;
+        let rounds = play::against(&GatherR2, &Setup::default(), &mut Unfair, &mut robots, 100, gathered);
+        assert!(rounds < 100, "start {s}: {:?}", robots.towers(1e-9));
+    }
+}
+
 #[test]
 fn a_majority_tower_stays_all_movers_go_to_one_place_and_it_never_becomes_bivalent() {
     let mut waited = 0;

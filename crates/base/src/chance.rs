@@ -48,6 +48,8 @@ pub enum Purpose {
     Schedule = 28,
     /// Whatever a part modelled outside of this program draws for.
     PartModel = 60,
+    /// A value that a sweep gives to a key.
+    SweepValue = 90,
 }
 
 /// One address of chance; each `index` under it is an independent draw.
@@ -96,7 +98,8 @@ impl Draw {
     #[must_use]
     pub fn below(self, index: u32, n: u32) -> u32 {
         let b = self.block(index);
-        ((u64::from(b[0]) << 32 | u64::from(b[1])) as u128 * u128::from(n) >> 64) as u32
+        let bits = u128::from(u64::from(b[0]) << 32 | u64::from(b[1]));
+        ((bits * u128::from(n)) >> 64) as u32
     }
 
     /// Standard normal (Box–Muller on one block).

@@ -68,8 +68,8 @@ impl Moment {
         if nanos <= 0.0 {
             return self;
         }
-        // About 146 years; `!(<)` catches what is not a number.
-        if !(nanos < 4.6e18) {
+        // About 146 years.
+        if nanos.is_nan() || nanos >= 4.6e18 {
             return Moment::NEVER;
         }
         let whole = nanos as i64;

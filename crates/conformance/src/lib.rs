@@ -7,6 +7,7 @@
 
 mod dice;
 mod files;
+pub mod gas;
 pub mod generate;
 pub mod oracle;
 mod shuffle;

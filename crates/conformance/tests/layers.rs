@@ -16,7 +16,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("radio", &["base", "scene", "part-api"]),
     ("algorithms", &["base", "scene", "part-api", "radio"]),
     ("formats", &["base", "scene", "part-api"]),
-    ("agents", &["base", "scene", "part-api", "engine"]),
+    ("agents", &["base", "scene", "part-api", "engine", "radio"]),
     ("record", &["base", "scene", "part-api", "motion", "engine"]),
     ("sim", &["base", "scene", "part-api", "engine", "parts", "radio", "algorithms", "formats", "agents"]),
     ("serve", &["base", "scene", "part-api", "engine", "formats", "agents", "record", "sim"]),

@@ -169,8 +169,15 @@ fn every_example_controller_compiles_without_warnings_for_the_sandbox_and_for_a_
     let compiled: BTreeSet<String> = sources.iter().map(|(source, _)| name(source)).collect();
     let folder = std::fs::read_dir(root().join("examples/controllers")).expect("there are examples");
     let files = folder.filter_map(|e| e.ok().map(|e| e.path()));
-    let there: BTreeSet<String> =
-        files.filter(|f| f.extension().is_some_and(|e| e == "c")).map(|f| name(&f)).collect();
+    let sources = files.filter(|f| f.extension().is_some_and(|e| e == "c"));
+    let (algorithms, there): (Vec<PathBuf>, Vec<PathBuf>) =
+        sources.partition(|f| read(f).contains("#include \"swarm.h\""));
+    for algorithm in &algorithms {
+        assert_eq!(warnings(algorithm, Path::new("."), &["--target=wasm32"]), None);
+        let source = format!("source = \"../examples/controllers/{}\"", name(algorithm));
+        assert!(worlds().iter().any(|w| w.text.contains(&source)), "no world has {source}");
+    }
+    let there: BTreeSet<String> = there.iter().map(|f| name(f)).collect();
     assert_eq!(compiled, there, "every example has a world, and every program of a world is an example");
 }
 

@@ -55,6 +55,9 @@ pub enum InputKind {
     /// The world becomes another one, which is known by this hash. Whoever drives the run makes the
     /// change before the step; the step itself has nothing to do.
     World(u64),
+    /// What the program outside answered that decides for a robot living by events; questions are answered in
+    /// the order in which they were asked.
+    Answer(Uid, Vec<u8>),
 }
 
 /// One access to a register.

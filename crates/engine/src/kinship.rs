@@ -153,6 +153,7 @@ pub fn renumbered(input: &InputKind, old: &Model, new: &Model) -> Option<InputKi
         | InputKind::Halt(..)
         | InputKind::Skip(_)
         | InputKind::Poke(..)
+        | InputKind::Answer(..)
         | InputKind::World(_) => {}
     }
     Some(input)

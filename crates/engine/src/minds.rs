@@ -216,6 +216,12 @@ impl Minds {
         staff.and_then(|staff| staff.members.get(row)).map_or(&[], |m| &m.memo.past)
     }
 
+    /// The memory of a protocol of a robot that lives by events, as bytes; by the robot's number.
+    #[must_use]
+    pub fn protocol_memory(&self, robot: u32, node: u16) -> Option<Vec<u8>> {
+        self.cast.graphs.get(robot as usize)?.as_ref()?.memory_of(node)
+    }
+
     /// Tells every program that the run is over; answers what they said: (slot, line).
     pub fn stop(&mut self, model: &Model, state: &State) -> Vec<(usize, String)> {
         let mut said = Vec::new();

@@ -273,6 +273,11 @@ impl Model {
                 add(name, bytes);
             }
         }
+        for life in self.types.iter().filter_map(|ty| ty.life.as_ref()) {
+            for (name, bytes) in life.graph.models().filter_map(|protocol| protocol.made_of()) {
+                add(name, bytes);
+            }
+        }
         for part in self.types.iter().flat_map(|ty| &ty.parts) {
             let made = match &part.kind {
                 PartKind::Sensor(sensor, _) => sensor.made_of(),

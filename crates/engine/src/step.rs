@@ -21,6 +21,7 @@ use crate::sense::sense;
 use crate::state::{State, TypeColumns};
 use crate::think::think;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use swarmyard_base::{Moment, Period, Rot2, Time, Twist2, Uid};
 use swarmyard_part_api::{Access, Bodies, BodyGrid, Detail, Failure, Frame as PathFrame, Policy, Thought};
 
@@ -49,10 +50,13 @@ fn stretch(
 ) -> Step {
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
+    let Ok(answers) = answers(model, state, &inputs) else {
+        return Step::Blocked(unanswered(model, state, &inputs));
+    };
     // Nothing goes by quanta inside of one, or where everybody lives by events.
     if state.is_mid() || model.live.as_ref().is_some_and(|live| live.all) {
         scratch.turn_to(state);
-        resolve_live(model, state, minds, bound, scratch);
+        resolve_live(model, state, minds, (bound, &answers), scratch);
         return Step::Done(commit(model, state, &inputs, bound, scratch, pool));
     }
     // Asked again after it waited, it has looked already.
@@ -68,7 +72,7 @@ fn stretch(
     act(model, state, &inputs, scratch, pool);
     carry(model, state, inputs.quantum_s(), scratch, pool);
     if model.live.is_some() {
-        resolve_live(model, state, minds, bound, scratch);
+        resolve_live(model, state, minds, (bound, &answers), scratch);
     } else {
         resolve(model, state, &inputs, scratch, pool);
     }
@@ -77,7 +81,13 @@ fn stretch(
 
 /// Where robots live by events, all bodies are resolved event by event: those that go by quanta as well, on
 /// the segments they intend. The live part of the state is handed on to `commit` in the scratch.
-fn resolve_live(model: &Model, state: &mut State, minds: &mut Minds, bound: Time, scratch: &mut Scratch) {
+fn resolve_live(
+    model: &Model,
+    state: &mut State,
+    minds: &mut Minds,
+    (bound, answers): (Time, &[Arc<[u8]>]),
+    scratch: &mut Scratch,
+) {
     let Some(mut live) = state.live.take() else { return };
     scratch.sky.ready(model, &live, state.stops);
     if !live.mid {
@@ -85,8 +95,42 @@ fn resolve_live(model: &Model, state: &mut State, minds: &mut Minds, bound: Time
     }
     let wants = (scratch.stride == Stride::Event, scratch.notes);
     let bound = Moment::at(bound);
-    scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants);
+    scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants, answers);
     scratch.live = Some(live);
+}
+
+/// The answers to the questions that robots living by events have asked outside, in order.
+///
+/// # Errors
+/// When some are missing: the number of the first.
+fn answers(model: &Model, state: &State, inputs: &Admitted) -> Result<Vec<Arc<[u8]>>, usize> {
+    let (Some(live), Some(members)) = (&state.live, &model.live) else { return Ok(Vec::new()) };
+    let mut left: Vec<&(Uid, Arc<[u8]>)> = inputs.answers.iter().collect();
+    let mut all = Vec::with_capacity(live.asks.len());
+    for (k, (robot, ..)) in live.asks.iter().enumerate() {
+        let uid = model.uids[members.members[*robot as usize] as usize];
+        let place = left.iter().position(|a| a.0 == uid).ok_or(k)?;
+        all.push(Arc::clone(&left.remove(place).1));
+    }
+    Ok(all)
+}
+
+/// Robots whose questions have no answer yet.
+fn unanswered(model: &Model, state: &State, inputs: &Admitted) -> Vec<Uid> {
+    let (Some(live), Some(members)) = (&state.live, &model.live) else { return Vec::new() };
+    let mut left: Vec<Uid> = inputs.answers.iter().map(|a| a.0).collect();
+    let mut waiting = Vec::new();
+    for (robot, ..) in &live.asks {
+        let uid = model.uids[members.members[*robot as usize] as usize];
+        match left.iter().position(|a| *a == uid) {
+            Some(place) => {
+                left.remove(place);
+            }
+            None if !waiting.contains(&uid) => waiting.push(uid),
+            None => {}
+        }
+    }
+    waiting
 }
 
 /// Bodies that go by quanta set out on what they intend for this one.
@@ -234,6 +278,8 @@ pub(crate) struct Admitted {
     /// By slot and controller; of two the first counts.
     pub(crate) thoughts: BTreeMap<(usize, usize), Told>,
     pub(crate) pokes: Vec<(usize, BusAccess)>,
+    /// What programs outside answered: (robot, answer), in order.
+    pub(crate) answers: Vec<(Uid, Arc<[u8]>)>,
     /// (type, controller, code)
     pub(crate) codes: Vec<(usize, usize, u64)>,
     pub(crate) count: u64,
@@ -267,6 +313,7 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
         skipped: Vec::new(),
         thoughts: BTreeMap::new(),
         pokes: Vec::new(),
+        answers: Vec::new(),
         codes: Vec::new(),
         count: 0,
     };
@@ -301,6 +348,7 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
                 }
             }
             InputKind::Poke(robot, poke) => admitted.pokes.extend(model.slot_of(*robot).map(|s| (s, *poke))),
+            InputKind::Answer(robot, answer) => admitted.answers.push((*robot, answer.as_slice().into())),
             InputKind::Code { ty, controller, code } => {
                 admitted.codes.push((*ty as usize, *controller as usize, *code));
             }

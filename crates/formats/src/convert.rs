@@ -52,6 +52,13 @@ pub(crate) fn convert(name: &str, tree: &Tree, ty: &ParamType) -> Result<Value, 
                 .collect();
             Ok(Value::Texts(texts?))
         }
+        ParamType::Loose => match &tree.data {
+            Data::Array(items) => {
+                let texts: Option<Vec<String>> = items.iter().map(as_typed).collect();
+                texts.map(Value::Texts).ok_or_else(wrong)
+            }
+            _ => as_typed(tree).map(Value::Text).ok_or_else(wrong),
+        },
         ParamType::Point => point(name, tree, ty).map(Value::Point),
         ParamType::Points { .. } => {
             let Data::Array(items) = &tree.data else { return Err(wrong()) };
@@ -66,6 +73,25 @@ pub(crate) fn convert(name: &str, tree: &Tree, ty: &ParamType) -> Result<Value, 
         ParamType::Pose => pose(name, tree, ty).map(Value::Pose),
         ParamType::Period => period(name, tree, ty).map(Value::Ratio),
         ParamType::Inline(_) => Err(wrong()),
+    }
+}
+
+/// A value as `--set` would take it; lists as TOML.
+fn as_typed(tree: &Tree) -> Option<String> {
+    match &tree.data {
+        Data::Str(s) | Data::Loose(s) | Data::Lab(s) => Some(s.clone()),
+        Data::Int(i) => Some(i.to_string()),
+        Data::Float(x) if x.is_finite() => Some(x.to_string()),
+        Data::Bool(b) => Some(b.to_string()),
+        Data::Array(items) => {
+            let quoted = |t: &Tree| match &t.data {
+                Data::Str(s) => Some(toml_edit::Value::from(s.as_str()).to_string()),
+                _ => as_typed(t),
+            };
+            let items: Option<Vec<String>> = items.iter().map(quoted).collect();
+            items.map(|items| format!("[{}]", items.join(", ")))
+        }
+        Data::Float(_) | Data::Table(_) | Data::Datetime | Data::Failed => None,
     }
 }
 

@@ -33,7 +33,13 @@ pub fn example_scenario(sheet: &Sheet) -> String {
                 _ => format!("[[type.demo.part]]\nname = \"{0}\"\nclass = \"{0}\"", sheet.class),
             };
             let example = if example.is_empty() { &shortest } else { example };
-            format!("format = 1\n\n[type.demo]\nradius = 0.1\n\n{example}\n\n[[robot]]\ntype = \"demo\"\n")
+            // Who talks needs somebody who carries it.
+            let talks =
+                matches!(sheet.kind, Kind::Protocol | Kind::Algorithm) && !example.contains("[network]");
+            let network = if talks { "[network]\nclass = \"constant\"\n\n" } else { "" };
+            format!(
+                "format = 1\n\n{network}[type.demo]\nradius = 0.1\n\n{example}\n\n[[robot]]\ntype = \"demo\"\n"
+            )
         }
     }
 }

@@ -4,7 +4,7 @@
 //! two files is an error. What describes a file itself (`format`, `title`, `about`) stays with it.
 
 use crate::tree::{Data, Key, Tree, parse, shortened};
-use crate::{Context, FORMAT, convert};
+use crate::{Context, FORMAT, convert, neko};
 use std::collections::BTreeMap;
 use swarmyard_base::{Diagnostic, Span};
 
@@ -37,6 +37,11 @@ impl Gatherer<'_, '_> {
     /// One text to one tree.
     fn text(&mut self, name: &str, text: &str, asked: Option<Span>) -> Option<Tree> {
         let source = self.context.add_text(name, text, asked)?;
+        if neko::is_config(name) {
+            let (tree, problems) = neko::config::tree(text, source);
+            problems.0.into_iter().for_each(|d| self.context.report(d));
+            return tree;
+        }
         parse(text, source).map_err(|d| self.context.report(d)).ok()
     }
 

@@ -3,7 +3,8 @@
 //! In: TOML text, and a [`Loader`] for what it includes. Out: a [`Scene`], or every problem that was
 //! found, each with its place. Text becomes a tree with spans (`tree`), part files are put into it
 //! (`blocks`, `files`), includes, parameters and templates are worked out on the tree (`expand`), and
-//! then the tree is read against the sheets of the registry (`mean`).
+//! then the tree is read against the sheets of the registry (`mean`). A configuration of Neko becomes
+//! such a tree as well (`neko`).
 //!
 //! *Invariant:* this crate touches no file, clock or environment, and knows no part by name. All
 //! sizes are bounded before anything is allocated.
@@ -17,6 +18,7 @@ mod expand;
 mod files;
 mod include;
 mod mean;
+pub mod neko;
 mod normalise;
 mod overrides;
 mod schema;

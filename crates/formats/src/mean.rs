@@ -10,6 +10,7 @@ mod robots;
 mod room;
 mod shape;
 mod stacks;
+mod sweep;
 mod table;
 
 use crate::Context;
@@ -27,10 +28,10 @@ use swarmyard_part_api::{Kind, ParamType, Sheet};
 use swarmyard_scene::{Node, Params, Value, expr};
 
 /// Top-level keys, for suggestions.
-const TOP_LEVEL: [&str; 23] = [
+const TOP_LEVEL: [&str; 24] = [
     "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall",
-    "obstacle", "track", "beacon", "robot", "assert", "template", "use", "x", "network", "fault", "zone",
-    "stack",
+    "obstacle", "track", "beacon", "robot", "assert", "sweep", "template", "use", "x", "network", "fault",
+    "zone", "stack",
 ];
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
@@ -67,10 +68,12 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     let faults = live::faults(&mut meaning, sections.faults, &robots);
     let zones = live::zones(&mut meaning, sections.zones);
     let asserts = meaning.asserts(sections.asserts);
+    let sweep = sections.sweep.map(|tree| meaning.sweep(&tree));
     meaning.report_unused_types();
     world.children.push(zones);
     root.children = vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts, faults];
     root.children.extend(network);
+    root.children.extend(sweep);
     root
 }
 
@@ -86,6 +89,7 @@ struct Sections {
     faults: Vec<Tree>,
     zones: Vec<Tree>,
     stacks: Vec<(Key, Tree)>,
+    sweep: Option<Tree>,
 }
 
 /// A robot type, while the robots are read.
@@ -116,6 +120,7 @@ impl<'a> Meaning<'_, 'a> {
             "run" => sections.run = Some(tree),
             "world" => sections.world = Some(tree),
             "record" => sections.record = Some(tree),
+            "sweep" => sections.sweep = Some(tree),
             "surface" => sections.surfaces = self.named_tables(&key, tree),
             "type" => sections.types = self.named_tables(&key, tree),
             "assert" => sections.asserts = list_of_tables(self.context, &key, tree),

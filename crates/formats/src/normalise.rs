@@ -67,6 +67,10 @@ fn toml_of(param: &Param, typed: &str) -> Result<String, Diagnostic> {
     let bad = || wrong(param, typed);
     match param.ty {
         ParamType::Bool | ParamType::Inline(_) => Ok(typed.to_owned()),
+        ParamType::Loose => match value_of(typed) {
+            Some(_) => Ok(typed.to_owned()),
+            None => Ok(as_text(typed)),
+        },
         ParamType::Text | ParamType::Choice(_) | ParamType::Name(_) => Ok(as_text(&unquoted(typed))),
         ParamType::Int { .. } => match value_of(typed).map(|t| t.data) {
             Some(Data::Int(_)) => Ok(typed.to_owned()),

@@ -39,6 +39,7 @@ pub fn schema(registry: &Registry) -> String {
         let parts = if name == "type" { type_parts(registry) } else { vec![] };
         top.extend(registry.sheet(name).map(|s| (name, named(table(registry, s, parts)))));
     }
+    top.extend(registry.sheet("sweep").map(|s| ("sweep", table(registry, s, sweep_lists(registry)))));
     for name in placed.into_iter().chain(["assert", "fault", "zone"]) {
         top.extend(registry.sheet(name).map(|s| (name, list(table(registry, s, vec![])))));
     }
@@ -112,6 +113,11 @@ fn of_class(registry: &Registry, kinds: &[Kind]) -> Json {
         table(registry, s, keys)
     });
     obj([("anyOf", Json::Array(choices.collect()))])
+}
+
+fn sweep_lists(registry: &Registry) -> Vec<(&'static str, Json)> {
+    let of = |name| registry.sheet(name).map(|s| (name, list(table(registry, s, vec![]))));
+    ["axis", "measure"].into_iter().filter_map(of).collect()
 }
 
 fn class_keys(sheet: &Sheet) -> Vec<(&'static str, Json)> {
@@ -192,6 +198,10 @@ fn param(registry: &Registry, p: &Param) -> Json {
         }
         ParamType::Numbers { min_len, max_len, .. } => or_text(numbers(min_len, max_len)),
         ParamType::Texts => obj([("type", text("array")), ("items", typed("string"))]),
+        ParamType::Loose => {
+            let types = ["number", "string", "boolean", "array"].map(text);
+            obj([("type", Json::Array(types.into()))])
+        }
         ParamType::Point => or_text(numbers(2, 2)),
         ParamType::Points { min_len } => or_text(obj([
             ("type", text("array")),

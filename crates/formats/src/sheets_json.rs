@@ -52,6 +52,7 @@ fn kind(ty: &ParamType) -> &'static str {
         ParamType::Name(_) => "name",
         ParamType::Numbers { .. } => "numbers",
         ParamType::Texts => "texts",
+        ParamType::Loose => "loose",
         ParamType::Point => "point",
         ParamType::Points { .. } => "points",
         ParamType::Rows(_) => "rows",
@@ -90,7 +91,7 @@ fn facts(ty: &ParamType) -> Vec<(&'static str, Json)> {
             let column = |(name, unit): &(&str, Unit)| json!({ "name": name, "unit": unit.symbol() });
             vec![("columns", columns.iter().map(column).collect())]
         }
-        ParamType::Bool | ParamType::Text | ParamType::Texts => Vec::new(),
+        ParamType::Bool | ParamType::Text | ParamType::Texts | ParamType::Loose => Vec::new(),
     }
 }
 

@@ -15,6 +15,8 @@ use swarmyard_scene::Node;
 /// All parts and controllers.
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let mut registry = swarmyard_parts::standard_registry();
+    swarmyard_radio::register(&mut registry);
+    swarmyard_algorithms::register(&mut registry);
     swarmyard_agents::register(&mut registry, &Arc::new(swarmyard_agents::Workshop::nowhere()));
     registry
 });

@@ -481,6 +481,9 @@ fn a_group_is_taken_apart_into_robots_where_they_start() {
         assert_eq!(robot.paths[0].path, before.path);
         assert!(now.iter().zip(then).all(|(a, b)| (a - b).abs() <= 1e-6));
     }
+    let from_zero = YARD.replace("count = 3", "count = 3\nfirst = 0");
+    let text = after(&from_zero, &[Change::Split { entry: "robot[2]".into() }]);
+    assert!(text.contains("name = \"g0\"") && !text.contains("name = \"g3\"") && !text.contains("first ="));
     refused(YARD, Change::Split { entry: "robot[0]".into() }, "one robot already");
     refused(
         &YARD.replace("count = 3", "count = 501"),
@@ -691,7 +694,10 @@ fn sheets_are_told_as_json() {
     assert_eq!(of("diff-drive")["channels"][0]["command"], true);
     assert_eq!(of("rays")["kind"], "sensor");
     let contact = of("run")["params"].as_array().expect("a list").iter().find(|p| p["name"] == "contact");
-    assert_eq!(contact.expect("a parameter")["choices"], serde_json::json!(["stop", "impulse", "own"]));
+    assert_eq!(
+        contact.expect("a parameter")["choices"],
+        serde_json::json!(["stop", "impulse", "own", "ghost"])
+    );
     assert!(
         of("robot")["params"]
             .as_array()

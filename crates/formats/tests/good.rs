@@ -225,3 +225,46 @@ fn every_example_loads() {
     let wrong = check_examples(&registry());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn a_sweep_is_read_with_its_axes_and_measures() {
+    use swarmyard_scene::sweep::{Axis, Measure, Mode, Sweep, Take};
+    let sweep = Sweep::read(at(&load("sweep.toml"), "/sweep")).unwrap();
+    assert_eq!((sweep.mode, sweep.samples, sweep.draw_seed), (Mode::Random, Some(40), 9));
+    assert_eq!((sweep.seeds.as_slice(), sweep.until_s), (&[3, 4, 5, 6, 7][..], Some(90.0)));
+    let flags = [
+        "params.gap=log-uniform:1mm..1cm",
+        "run.contact=stop,impulse",
+        "world.max=[1, 2],[\"3m\", 4.5]",
+        "run.gravity=1..5+2",
+    ];
+    // A table says the same as a word of the command line.
+    assert_eq!(sweep.axes, flags.map(|f| Axis::parse(f).unwrap()));
+    let measure =
+        Measure { when: Some("contacts > 0".into()), ..Measure::parse("time to meet=first:time").unwrap() };
+    assert_eq!((measure.take, &sweep.measures), (Take::First, &vec![measure.clone()]));
+}
+
+#[test]
+fn a_scenario_without_a_sweep_has_no_such_node() {
+    assert!(load("arena.toml").find("/sweep").is_none());
+}
+
+#[test]
+fn numbered_robots_may_begin_with_zero_and_random_ones_may_look_the_same_way() {
+    let text = |more: &str| {
+        format!(
+            "format = 1\n[type.dot]\nradius = 0.1\n[[robot]]\nname = \"p\"\ntype = \"dot\"\ncount = 3\n\
+             at = [5, 6, 1]\n{more}\n"
+        )
+    };
+    let names = |scene: &Scene| scene.group("/robots").iter().map(|r| r.name.clone()).collect::<Vec<_>>();
+    let row = from(&text("first = 0"));
+    assert_eq!(names(&row), ["p0", "p1", "p2"]);
+    assert!(near(at(&row, "/robots/p0").pose.at, 5.0, 6.0));
+    assert_eq!(names(&from(&text("first = 1"))), names(&from(&text(""))));
+    let same = from(&text("first = 0\nlayout = { class = \"random\", size = [4, 4], heading = \"same\" }"));
+    assert!(same.group("/robots").iter().all(|r| r.pose.heading == 1.0));
+    let random = from(&text("layout = { class = \"random\", size = [4, 4] }"));
+    assert!(random.group("/robots").iter().all(|r| r.pose.heading != 1.0));
+}

@@ -6,7 +6,7 @@
 //!
 //! It is a bounded calendar (Paul 2006): a ring of days; what is due on the present day lies in a small
 //! heap, what is due beyond the ring in a pile that is looked through once per turn of the ring. The length
-//! of a day follows the events: about two fall on each.
+//! of a day follows the events: some fall on each, so that days are few and what is due lies side by side.
 //!
 //! Nothing is ever taken out before its time. Who changes their mind leaves the old entry and knows it by
 //! a counter when it comes; [`Calendar::retain`] clears such entries away when they become many.
@@ -14,7 +14,7 @@
 use swarmyard_base::Moment;
 
 /// Events that should fall on a day.
-const PER_DAY: u64 = 2;
+const PER_DAY: u64 = 8;
 /// Fewest days of a ring.
 const LEAST_DAYS: usize = 64;
 /// Most days of a ring.
@@ -109,16 +109,28 @@ impl<T: Ord + Copy> Calendar<T> {
     /// Takes the first entry that is not after `bound`.
     #[inline]
     pub fn pop(&mut self, bound: Moment) -> Option<(Moment, T)> {
-        if !self.advance(bound) {
-            return None;
+        self.pop_live(bound, |_| true)
+    }
+
+    /// The same without the entries for which `live` does not hold; it is asked for a whole day at once, and may be asked
+    /// again when the entry comes.
+    #[inline]
+    pub fn pop_live(&mut self, bound: Moment, live: impl Fn(&T) -> bool) -> Option<(Moment, T)> {
+        loop {
+            if !self.advance(bound, &live) {
+                return None;
+            }
+            self.taken += 1;
+            let entry = self.today.pop()?;
+            if live(&entry.1) {
+                return Some(entry);
+            }
         }
-        self.taken += 1;
-        self.today.pop()
     }
 
     /// The first entry that is not after `bound`.
     pub fn peek(&mut self, bound: Moment) -> Option<(Moment, T)> {
-        if self.advance(bound) { self.today.items.first().copied() } else { None }
+        if self.advance(bound, &|_: &T| true) { self.today.items.first().copied() } else { None }
     }
 
     /// Keeps only the entries for which `keep` holds.
@@ -135,19 +147,19 @@ impl<T: Ord + Copy> Calendar<T> {
 
     /// Moves on to the first day on which something is due, not beyond `bound`; whether something is due by then.
     #[inline]
-    fn advance(&mut self, bound: Moment) -> bool {
+    fn advance(&mut self, bound: Moment, live: &impl Fn(&T) -> bool) -> bool {
         loop {
             if let Some(first) = self.today.items.first() {
                 return first.0 <= bound;
             }
-            if !self.next_day(bound) {
+            if !self.next_day(bound, live) {
                 return false;
             }
         }
     }
 
     /// Goes to the next busy day; whether there is one that begins by `bound`.
-    fn next_day(&mut self, bound: Moment) -> bool {
+    fn next_day(&mut self, bound: Moment, live: &impl Fn(&T) -> bool) -> bool {
         if self.ringed == 0 {
             if self.later.is_empty() || self.first_later > bound {
                 return false;
@@ -169,7 +181,7 @@ impl<T: Ord + Copy> Calendar<T> {
         let slot = self.slot(day);
         self.busy[slot / 64] &= !(1 << (slot % 64));
         self.ringed -= self.days[slot].len();
-        self.today.fill(&mut self.days[slot]);
+        self.taken += self.today.fill(&mut self.days[slot], live);
         true
     }
 
@@ -194,7 +206,8 @@ impl<T: Ord + Copy> Calendar<T> {
         let (often, seldom) = (passed * u128::from(4 * PER_DAY), passed * u128::from(PER_DAY) / 4);
         let taken = u128::from(self.taken);
         let waiting = self.len();
-        let wrong_size = waiting > 2 * self.days.len() || 8 * waiting + LEAST_DAYS < self.days.len();
+        let right = 2 * waiting / PER_DAY as usize;
+        let wrong_size = right > 4 * self.days.len() || 8 * right + LEAST_DAYS < self.days.len();
         if taken > often || taken < seldom || wrong_size {
             let all = self.take_all();
             self.lay_out(all);
@@ -245,7 +258,7 @@ impl<T: Ord + Copy> Calendar<T> {
     fn lay_out(&mut self, mut all: Vec<(Moment, T)>) {
         self.first_later = Moment::NEVER;
         self.taken = 0;
-        let days = all.len().next_power_of_two().clamp(LEAST_DAYS, MOST_DAYS);
+        let days = (2 * all.len() / PER_DAY as usize).next_power_of_two().clamp(LEAST_DAYS, MOST_DAYS);
         if days != self.days.len() {
             self.days.resize_with(days, Vec::new);
             self.days.shrink_to_fit();
@@ -283,12 +296,16 @@ struct Heap<T> {
 
 impl<T: Ord + Copy> Heap<T> {
     /// Takes over a day's entries; the heap is empty and the day keeps its room.
-    fn fill(&mut self, day: &mut Vec<(Moment, T)>) {
+    /// Returns how many were left out.
+    fn fill(&mut self, day: &mut Vec<(Moment, T)>, live: &impl Fn(&T) -> bool) -> u64 {
         debug_assert!(self.items.is_empty());
-        std::mem::swap(&mut self.items, day);
+        let due = day.len();
+        self.items.extend(day.iter().filter(|e| live(&e.1)));
+        day.clear();
         for k in (0..self.items.len() / 2).rev() {
             self.sink(k);
         }
+        (due - self.items.len()) as u64
     }
 
     #[inline]

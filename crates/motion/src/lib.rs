@@ -1,4 +1,4 @@
-//! Contacts on segments, and impacts, of planar bodies.
+//! Contacts on segments, impacts, and flights from event to event, of planar bodies.
 //!
 //! In: outlines and the segments they move on. Out: when and where two bodies first touch
 //! ([`first_contact`]), and what an impact does to them ([`Impact`]).

@@ -47,6 +47,13 @@ pub enum Happening {
         /// How.
         how: Ended,
     },
+    /// The program outside that decides for a protocol has answered.
+    Answered {
+        /// Whose.
+        node: u16,
+        /// What.
+        answer: Bytes,
+    },
     /// A push sensor has fired.
     Pushed {
         /// Whose.
@@ -152,6 +159,11 @@ impl GraphModel {
     /// Names of its protocols.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.nodes.iter().map(|n| n.name.as_str())
+    }
+
+    /// The models of its protocols, by node.
+    pub fn models(&self) -> impl Iterator<Item = &dyn ProtocolModel> {
+        self.nodes.iter().map(|n| n.model.as_ref())
     }
 
     /// The first of its protocols that talks over the network and must.
@@ -388,6 +400,11 @@ impl Graph {
                     protocol.timer(timer, &mut Cx { robot, effects, node });
                 }
             }
+            Happening::Answered { node, answer } => {
+                if let Some(protocol) = self.nodes.get_mut(node as usize) {
+                    protocol.answered(&answer, &mut Cx { robot, effects, node });
+                }
+            }
             Happening::Ended { node, task, how } => {
                 if let Some(tag) = self.take_tag(task, node) {
                     let port = self.body_port(node, ServiceKind::Motion);
@@ -513,6 +530,12 @@ impl Graph {
                 self.indicate(to, usize::from(port), what.clone(), robot, effects);
             }
         }
+    }
+
+    /// The memory of one of its protocols as bytes.
+    #[must_use]
+    pub fn memory_of(&self, node: u16) -> Option<Vec<u8>> {
+        self.nodes.get(usize::from(node)).map(|n| n.save())
     }
 
     /// Its whole memory as bytes.

@@ -336,6 +336,16 @@ pub trait ProtocolModel: Send + Sync {
     fn show(&self, bytes: &[u8]) -> (String, String) {
         (String::from("DATA"), format!("{} bytes", bytes.len()))
     }
+
+    /// The code it was made of, when that is not part of this program: (name, bytes). It is kept with a recording.
+    fn made_of(&self) -> Option<(&str, &[u8])> {
+        None
+    }
+
+    /// What whoever answers [`Cx::ask`] has to know about it.
+    fn outside(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
 }
 
 /// One robot's running protocol.
@@ -355,6 +365,9 @@ pub trait Microprotocol: Send {
 
     /// A timer of its own has run out.
     fn timer(&mut self, _timer: u64, _cx: &mut Cx<'_>) {}
+
+    /// The program outside has answered what was asked by [`Cx::ask`].
+    fn answered(&mut self, _answer: &[u8], _cx: &mut Cx<'_>) {}
 
     /// Its whole memory as bytes.
     fn save(&self) -> Vec<u8>;
@@ -509,6 +522,12 @@ impl Cx<'_> {
     /// Shows a light that others see.
     pub fn shine(&mut self, light: u8) {
         self.robot.shine(light);
+    }
+
+    /// Asks the program outside of this one that decides for this protocol; the answer comes as
+    /// [`Microprotocol::answered`], at the same moment.
+    pub fn ask(&mut self, question: &[u8]) {
+        self.robot.ask(self.node, question);
     }
 
     /// Writes to what survives a crash; there is one such store per protocol.

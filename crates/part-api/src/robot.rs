@@ -58,6 +58,9 @@ pub trait Robot {
     fn pending(&self, robot: u32) -> Vec<Pending>;
     /// Shows a light that others see.
     fn shine(&mut self, light: u8);
+    /// Asks the program outside of this one that decides for a protocol. The run stops here until the answer is
+    /// in the journal; it comes as [`Microprotocol::answered`](crate::Microprotocol::answered).
+    fn ask(&mut self, _node: u16, _question: &[u8]) {}
 
     /// One of its protocols asks something of a protocol below: for whoever keeps a trace.
     fn asked(&mut self, _node: u16, _port: usize, _request: &Request) {}

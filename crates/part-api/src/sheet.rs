@@ -83,6 +83,9 @@ pub enum ParamType {
     },
     /// A list of texts.
     Texts,
+    /// A value for a key elsewhere, or a list of such values: a number, a text, yes or no. It is kept as a
+    /// text (or texts), because only that key knows what it is to be.
+    Loose,
     /// A point `[x, y]` in metres.
     Point,
     /// A list of at least so many points in metres.
@@ -115,6 +118,7 @@ impl ParamType {
             ParamType::Name(what) => format!("name of a {what}"),
             ParamType::Numbers { unit, .. } => format!("list of numbers{}", with_unit(*unit)),
             ParamType::Texts => "list of texts".into(),
+            ParamType::Loose => "number, text, or a list of them".into(),
             ParamType::Point => "point [x, y] [m]".into(),
             ParamType::Points { .. } => "list of points [[x, y], …] [m]".into(),
             ParamType::Rows(columns) => {
@@ -434,6 +438,7 @@ fn check_value(param: &Param, value: &Value) -> Result<(), Diagnostic> {
         (ParamType::Bool, Value::Bool(_))
         | (ParamType::Text | ParamType::Name(_), Value::Text(_))
         | (ParamType::Texts, Value::Texts(_))
+        | (ParamType::Loose, Value::Text(_) | Value::Texts(_))
         | (ParamType::Period, Value::Ratio(_)) => Ok(()),
         (ParamType::Point, Value::Point(p)) if p.is_finite() => Ok(()),
         (ParamType::Pose, Value::Pose(p)) if p.is_finite() => Ok(()),

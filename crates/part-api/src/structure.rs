@@ -33,6 +33,9 @@ pub fn sheets() -> Vec<Sheet> {
         record(),
         fault(),
         zone(),
+        sweep(),
+        axis(),
+        measure(),
     ];
     all.extend([grid(), circle(), random(), row()]);
     all
@@ -254,10 +257,11 @@ fn register() -> Sheet {
 
 fn robot() -> Sheet {
     Sheet::new("robot", Kind::Structure, "One robot, or many by `count` and `layout`.")
-        .param(Param::new("name", ParamType::Text, "Name in its path `/robots/NAME`; with `count` robots are called NAME1, NAME2, … `r` when left out."))
+        .param(Param::new("name", ParamType::Text, "Name in its path `/robots/NAME`; with `count` robots are called NAME1, NAME2, … (from NAME0 with `first = 0`). `r` when left out."))
         .param(Param::new("type", ParamType::Name("type"), "Its type.").required())
         .param(Param::new("at", ParamType::Pose, "Where it starts; with a layout, where the layout's origin is.").or(Value::Pose(Pose2::default())))
         .param(Param::new("count", ParamType::Int { min: 1, max: 10_000_000 }, "How many."))
+        .param(Param::new("first", ParamType::Int { min: 0, max: 1 }, "Number of the first of `count` robots: 0 or 1.").or(Value::Int(1)))
         .param(Param::new("layout", ParamType::Inline(Kind::Layout), "How the `count` robots are placed; a row with a step of three radii when left out."))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"r\"\ntype = \"dot\"\ncount = 9\nlayout = { class = \"grid\", columns = 3, spacing = \"50cm\" }")
 }
@@ -283,7 +287,7 @@ fn fault() -> Sheet {
         .param(Param::new("heal", ParamType::Bool, "The partition ends."))
         .param(Param::number("loss", Unit::None, "From now on the network loses this share of all messages, beyond what its class does; 0 ends it.").within(0.0, 1.0))
         .param(Param::number("delay", Unit::Second, "From now on every message takes this much longer; 0 ends it.").within(0.0, 1.0e6))
-        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[fault]]\nat = \"5s\"\ncrash = [\"a\"]")
+        .example("[type.dot]\nradius = 0.1\n\n[[type.dot.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.dot.algorithm]\nclass = \"random-movement\"\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[fault]]\nat = \"5s\"\ncrash = [\"a\"]")
 }
 
 fn zone() -> Sheet {
@@ -301,6 +305,54 @@ fn record() -> Sheet {
         .param(Param::number("budget", Unit::None, "Most bytes on disk. When half is used, every other frame is left out from then on, and so on.").within(65_536.0, 1.0e15).or_num(2.0e9))
         .param(Param::new("topics", ParamType::Texts, "Paths of robots or parts recorded as ROS 2 messages, such as `/robots/r1` (odometry) or `/robots/r1/rays` (laser scan).").or(Value::Texts(Vec::new())))
         .example("[record]\nrate = \"5Hz\"")
+}
+
+/// How the axes of a sweep go together.
+pub const SWEEP_MODES: &[&str] = &["grid", "zip", "random"];
+
+/// How the values of an axis are drawn.
+pub const DRAWS: &[&str] = &["uniform", "log-uniform", "normal", "choice"];
+
+/// What is taken of a measure over the run.
+pub const TAKES: &[&str] = &["end", "first", "mean", "min", "max"];
+
+/// Most values of one axis, and most seeds.
+pub const MOST_VALUES: i64 = 10_000;
+
+const SWEEP_EXAMPLE: &str = "[params]\nspeed = 1\n\n[run]\ncontact = \"impulse\"\n\n[[obstacle]]\nname = \"puck\"\nradius = \"5cm\"\nmovable = true\nvelocity = [\"${speed}\", 0]\n\n[sweep]\nseeds = 3\nuntil = \"10s\"\n\n[[sweep.axis]]\nkey = \"params.speed\"\nvalues = [0.5, 1, 2]\n\n[[sweep.axis]]\nkey = \"run.floor_friction\"\nfrom = 0.01\nto = 1\ncount = 5\nscale = \"log\"\n\n[[sweep.measure]]\nname = \"way\"\nof = \"/obstacles/puck.x\"\n\n[[sweep.measure]]\nname = \"stands after\"\nof = \"time\"\nwhen = \"/obstacles/puck.speed == 0\"\ntake = \"first\"";
+
+fn sweep() -> Sheet {
+    Sheet::new("sweep", Kind::Structure, "What `swarmyard sweep` runs: this scenario with other values, as `[[sweep.axis]]` say, and other seeds; and what it measures, as `[[sweep.measure]]` say. A single run takes no notice of it.")
+        .param(Param::new("mode", ParamType::Choice(SWEEP_MODES), "How axes go together: `grid` runs every combination, the last axis changing fastest; `zip` the first values of all axes, then the second, and so on; `random` runs `samples` points, each with a value of every axis by chance.").or_text("grid"))
+        .param(Param::new("samples", ParamType::Int { min: 1, max: 100_000 }, "How many points `mode = \"random\"` has."))
+        .param(Param::new("seeds", ParamType::Loose, "Seeds of the runs at every point: a number of them, counted from 1; a list; or a range such as `\"5..14\"`. All points have the same ones.").or_text("1"))
+        .param(Param::new("draw_seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of the values that axes draw. It is not the seed of a run.").or(Value::Int(1)))
+        .param(Param::number("until", Unit::Second, "Duration of every run, instead of the one in `[run]`.").within(0.0, 3.0e9))
+        .example(SWEEP_EXAMPLE)
+}
+
+fn axis() -> Sheet {
+    Sheet::new("axis", Kind::Structure, "One key that a sweep varies, written as `[[sweep.axis]]`. Its values are a list (`values`), a range (`from`, `to` and `count` or `step`) or drawn by chance (`draw`).")
+        .param(Param::new("key", ParamType::Text, "The key, as `--set` takes it: `params.robots`, `run.quantum`, `type.cart.part.drive.slip`.").required())
+        .param(Param::new("values", ParamType::Loose, "The values themselves; those to choose from with `draw = \"choice\"`."))
+        .param(Param::new("from", ParamType::Loose, "First value of a range, least value of a draw; with its unit, such as `\"5mm\"`."))
+        .param(Param::new("to", ParamType::Loose, "Last value of a range, included; greatest value of a draw."))
+        .param(Param::new("step", ParamType::Loose, "From one value of a range to the next. Drawn values are rounded to whole steps: from `from` on, or from 0 when they are `normal`."))
+        .param(Param::new("count", ParamType::Int { min: 1, max: MOST_VALUES }, "How many values a range or a draw has. In a sweep by chance draws have none: every point draws its own."))
+        .param(Param::new("scale", ParamType::Choice(&["linear", "log"]), "Whether the values of a range have the same difference or the same ratio from one to the next."))
+        .param(Param::new("draw", ParamType::Choice(DRAWS), "Draws the values: evenly between `from` and `to`, evenly in their logarithms, normally around `mean` with the deviation `sd`, or one of `values`. The n-th value depends on `draw_seed`, `key` and n, and on nothing else."))
+        .param(Param::new("mean", ParamType::Loose, "Mean of a `normal` draw."))
+        .param(Param::new("sd", ParamType::Loose, "Standard deviation of a `normal` draw."))
+        .example(SWEEP_EXAMPLE)
+}
+
+fn measure() -> Sheet {
+    Sheet::new("measure", Kind::Structure, "A number that a sweep takes of every run, written as `[[sweep.measure]]`: a column of the table.")
+        .param(Param::new("name", ParamType::Text, "Name of the column.").required())
+        .param(Param::new("of", ParamType::Text, "The number, in the language of conditions: `mean(self.speed)`, `contacts`, `distance(/robots/a, /robots/b)`.").required())
+        .param(Param::new("when", ParamType::Text, "Only quanta where this holds count, such as `time > 5`. When it never holds there is no number."))
+        .param(Param::new("take", ParamType::Choice(TAKES), "Which of the numbers: at the end (the last quantum that counts), at the first quantum that counts, or mean, least or greatest of all that count. The time until something happens is `of = \"time\"`, `when = …`, `take = \"first\"`.").or_text("end"))
+        .example(SWEEP_EXAMPLE)
 }
 
 fn grid() -> Sheet {
@@ -323,6 +375,7 @@ fn random() -> Sheet {
     Sheet::new("random", Kind::Layout, "Anywhere in a rectangle around `at`, without overlap of robots, obstacles and walls.")
         .param(Param::new("size", ParamType::Numbers { unit: Unit::Metre, min_len: 2, max_len: 2 }, "Width and height of the rectangle.").required())
         .param(Param::number("gap", Unit::Metre, "Least distance between outlines.").within(0.0, 1.0e6).or_num(0.01))
+        .param(Param::new("heading", ParamType::Choice(&["same", "random"]), "`same` as `at`, or random.").or_text("random"))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\ntype = \"dot\"\ncount = 20\nlayout = { class = \"random\", size = [6, 6] }")
 }
 

@@ -1,65 +1,15 @@
 //! Total orders in the laboratory: every class over networks that reorder, double and lose, with robots that
 //! crash, come back and pause, judged by the independent checkers.
 
-use serde::{Deserialize, Serialize};
+#[path = "support/one_word.rs"]
+mod one_word;
+
+use one_word::OneWord;
 use std::sync::Arc;
-use swarmyard_part_api::{
-    Cx, GraphModel, Indication, Link, Microprotocol, PortSpec, Propose, ProtocolModel, ProtocolPort,
-    Registry, Request, ServiceKind, User, from_bytes, memory_is_serde,
-};
+use swarmyard_part_api::{GraphModel, Registry};
 use swarmyard_radio::check::{Violations, all, broadcast};
 use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, Wires};
 use swarmyard_scene::Value;
-
-/// Consensus by the word of robot 0: the first proposal it hears of an instance is the decision. It stands for
-/// any consensus; the class under test knows only the service.
-struct OneWord;
-
-#[derive(Default, Serialize, Deserialize)]
-struct OneWordMemory {
-    decided: Vec<u64>,
-}
-
-const LINK: ProtocolPort<Link> = ProtocolPort::new(0);
-
-impl ProtocolModel for OneWord {
-    fn provides(&self) -> Option<ServiceKind> {
-        Some(ServiceKind::Consensus)
-    }
-    fn ports(&self) -> Vec<PortSpec> {
-        vec![PortSpec::new("link", ServiceKind::Link)]
-    }
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(OneWordMemory::default())
-    }
-}
-
-impl Microprotocol for OneWordMemory {
-    fn start(&mut self, cx: &mut Cx<'_>) {
-        self.decided = cx.persisted().unwrap_or_default();
-    }
-    fn request(&mut self, user: User, request: Request, cx: &mut Cx<'_>) {
-        if let Request::Consensus(Propose { instance, value }) = request {
-            cx.send(LINK, vec![0], &(user, instance, value.to_vec()));
-        }
-    }
-    fn indication(&mut self, _: usize, what: Indication, cx: &mut Cx<'_>) {
-        let Indication::Delivered { from, bytes } = what else { return };
-        let (user, instance, value): (User, u64, Vec<u8>) = from_bytes(&bytes).unwrap();
-        if self.decided.contains(&instance) {
-            return;
-        }
-        if cx.me() == 0 {
-            cx.send(LINK, cx.others(), &(user, instance, &value));
-        }
-        if cx.me() == 0 || from == 0 {
-            self.decided.push(instance);
-            cx.persist(&self.decided);
-            cx.indicate(user, Indication::Decided { instance, value: value.into() });
-        }
-    }
-    memory_is_serde!();
-}
 
 /// A total order, as a scenario would put it together.
 #[derive(Clone, Copy, Debug)]

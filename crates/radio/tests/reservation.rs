@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
-use swarmyard_base::{Moment, Rot2, Vec2, math};
+use swarmyard_base::{Moment, Rot2, Uid, Vec2, math};
 use swarmyard_part_api::{
     Answer, Cx, Drive, Ended, GraphModel, Indication, Microprotocol, Motion, Moving, PortSpec, ProtocolModel,
     ProtocolPort, Query, Registry, Request, ServiceKind, User, memory_is_serde,
@@ -45,14 +45,12 @@ impl Body {
 type World = Arc<Mutex<Vec<Body>>>;
 
 /// Wheels: a motion takes as long as it should, and now and then much longer.
+#[derive(Clone)]
 struct Wheels {
     world: World,
     stalls: bool,
-}
-
-struct WheelsAtWork {
-    world: World,
-    stalls: bool,
+    /// The leg in the middle of which robot 0 touches something.
+    bump: Option<usize>,
 }
 
 impl ProtocolModel for Wheels {
@@ -63,11 +61,11 @@ impl ProtocolModel for Wheels {
         Vec::new()
     }
     fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(WheelsAtWork { world: Arc::clone(&self.world), stalls: self.stalls })
+        Box::new(self.clone())
     }
 }
 
-impl Microprotocol for WheelsAtWork {
+impl Microprotocol for Wheels {
     fn request(&mut self, user: User, request: Request, cx: &mut Cx<'_>) {
         let now = cx.now();
         let stall =
@@ -115,10 +113,13 @@ impl Microprotocol for WheelsAtWork {
         if let Some((task, user, tag, leg, heading)) = body.under_way
             && task == timer
         {
-            (body.at, body.heading) = (leg.b, heading);
-            body.legs.push(Leg { until: cx.now(), ..leg });
+            let bumps = cx.me() == 0 && self.bump == Some(body.legs.len());
+            let b = if bumps { (leg.a + leg.b) * 0.5 } else { leg.b };
+            (body.at, body.heading) = (b, heading);
+            body.legs.push(Leg { until: cx.now(), b, ..leg });
             body.under_way = None;
-            cx.indicate(user, Indication::Ended { tag, how: Ended::Finished });
+            let collided = Ended::Collided { with: Uid(7), robot: None, at: b };
+            cx.indicate(user, Indication::Ended { tag, how: if bumps { collided } else { Ended::Finished } });
         }
     }
 
@@ -213,6 +214,7 @@ struct Setup<'a> {
     chunk: f64,
     ahead: i64,
     stalls: bool,
+    bump: Option<usize>,
 }
 
 fn bodies(at: &[Vec2]) -> World {
@@ -222,7 +224,7 @@ fn bodies(at: &[Vec2]) -> World {
 
 /// The stack of the thesis: algorithm, path reservation, total order, network; and wheels.
 fn stack<'a>(registry: &'a Registry, setup: &Setup<'_>, world: &World) -> Stack<'a> {
-    let wheels = Wheels { world: Arc::clone(world), stalls: setup.stalls };
+    let wheels = Wheels { world: Arc::clone(world), stalls: setup.stalls, bump: setup.bump };
     let params = [
         ("chunk", Value::Num(setup.chunk)),
         ("margin", Value::Num(MARGIN)),
@@ -327,8 +329,13 @@ fn zones_occupied_at_the_same_time_never_meet_whatever_messages_and_robots_do() 
     for seed in 0..1000 {
         let order = TOTAL[seed as usize % 5];
         let n = 2 + (seed % 6) as u32;
-        let setup =
-            Setup { order, chunk: 0.2 + 0.1 * (seed % 4) as f64, ahead: (seed / 5 % 3) as i64, stalls: true };
+        let setup = Setup {
+            order,
+            chunk: 0.2 + 0.1 * (seed % 4) as f64,
+            ahead: (seed / 5 % 3) as i64,
+            stalls: true,
+            bump: None,
+        };
         let wires = match seed % 4 {
             0 => Wires::new(Delay::Exponential(0.2)),
             1 => Wires::new(Delay::Uniform(0.0, 0.5)).doubling(0.2),
@@ -353,7 +360,7 @@ fn zones_occupied_at_the_same_time_never_meet_whatever_messages_and_robots_do() 
 fn over_a_fake_order_zones_do_meet() {
     let mut caught = 0;
     for seed in 0..40 {
-        let setup = Setup { order: "fake-order", chunk: 0.3, ahead: 0, stalls: true };
+        let setup = Setup { order: "fake-order", chunk: 0.3, ahead: 0, stalls: true, bump: None };
         let outcome = walk(seed, &setup, &Wires::new(Delay::Exponential(0.2)), 6, |_| {});
         caught += u32::from(!outcome.wrong.is_empty());
     }
@@ -365,7 +372,7 @@ fn over_a_fake_order_zones_do_meet() {
 fn who_crashes_keeps_its_zone_and_the_others_go_on_around_it() {
     let mut trips = 0;
     for seed in 0..100 {
-        let setup = Setup { order: "sequencer-order", chunk: 0.3, ahead: 1, stalls: true };
+        let setup = Setup { order: "sequencer-order", chunk: 0.3, ahead: 1, stalls: true, bump: None };
         let n = 5;
         let who = 1 + (seed % 4) as u32;
         let crash = |lab: &mut Lab| {
@@ -387,7 +394,7 @@ fn time_of(order: &str, chunk: f64, ahead: i64, way: f64, delay: f64) -> f64 {
     let registry = registry();
     let start = [Vec2::new(0.0, 50.0), Vec2::ZERO];
     let world = bodies(&start);
-    let setup = Setup { order, chunk, ahead, stalls: false };
+    let setup = Setup { order, chunk, ahead, stalls: false, bump: None };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(delay)));
     let motion = Motion::MoveTo { to: Vec2::new(way, 0.0), speed: 0.5, turn_speed: 1.0 };
@@ -427,7 +434,7 @@ fn with_chunks_ahead_that_make_up_for_the_delay_the_speed_is_the_robots_own() {
 fn send(start: &[Vec2], to: &[Vec2], seconds: f64) -> (Vec<(u32, Ended)>, String, Vec<String>) {
     let registry = registry();
     let world = bodies(start);
-    let setup = Setup { order: "lamport-order", chunk: 0.5, ahead: 1, stalls: false };
+    let setup = Setup { order: "lamport-order", chunk: 0.5, ahead: 1, stalls: false, bump: None };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(0.01)));
     for (robot, to) in to.iter().enumerate() {
@@ -476,7 +483,7 @@ fn who_starts_too_near_to_another_is_told() {
 fn patterns_are_refused_with_a_reason() {
     let registry = registry();
     let world = bodies(&[Vec2::ZERO]);
-    let setup = Setup { order: "sequencer-order", chunk: 0.5, ahead: 1, stalls: false };
+    let setup = Setup { order: "sequencer-order", chunk: 0.5, ahead: 1, stalls: false, bump: None };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(0.01)));
     let motion = Motion::Pattern { name: "loop".into(), args: Vec::new() };
@@ -487,4 +494,27 @@ fn patterns_are_refused_with_a_reason() {
     let replaced = |tag| Indication::Ended { tag, how: Ended::Replaced };
     assert_eq!(ends, [&replaced(3), &replaced(4)]);
     assert!(lab.trace().text().contains("where the pattern `loop` leads is not known"));
+}
+
+#[test]
+fn a_collision_is_handed_up_and_what_was_reserved_ahead_is_free_again() {
+    let registry = registry();
+    let start = [Vec2::ZERO, Vec2::new(3.0, 1.0)];
+    let world = bodies(&start);
+    let setup = Setup { order: "lamport-order", chunk: 1.0, ahead: 3, stalls: false, bump: Some(1) };
+    let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
+    let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(0.01)));
+    let go = |to| Drive::Go { tag: 5, motion: Motion::MoveTo { to, speed: 0.5, turn_speed: 3.0 } };
+    lab.at(1.0, 0, go(Vec2::new(6.0, 0.0)));
+    // Across what robot 0 has asked for before.
+    lab.at(1.5, 1, go(Vec2::new(3.0, -1.0)));
+    // On, from where it touched something.
+    lab.at(30.0, 0, go(Vec2::new(2.0, 0.0)));
+    lab.run_until(60.0).unwrap();
+    let ends: Vec<(u32, &Indication)> = lab.trace().indications().map(|i| (i.1, i.3)).collect();
+    let ended = |how| Indication::Ended { tag: 5, how };
+    let at = Vec2::new(1.5, 0.0);
+    let collided = ended(Ended::Collided { with: Uid(7), robot: None, at });
+    assert_eq!(ends, [(0, &collided), (1, &ended(Ended::Finished)), (0, &ended(Ended::Finished))]);
+    assert!(overlaps(&world, &start).is_empty());
 }

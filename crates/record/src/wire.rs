@@ -168,6 +168,7 @@ fn kind_word(kind: &InputKind) -> &'static str {
         InputKind::Poke(..) => "poke",
         InputKind::Code { .. } => "code",
         InputKind::World(_) => "world",
+        InputKind::Answer(..) => "answer",
     }
 }
 

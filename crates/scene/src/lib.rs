@@ -14,9 +14,11 @@
 //! | `/robots/NAME`, sharing the subtree of its type | `robot` |
 //! | `/obstacles/NAME`, with a child `drive` when it moves | `obstacle` |
 //! | `/asserts/NAME` | `assert` |
+//! | `/sweep` with one child per axis and measure, when there is one | `sweep`, `axis`, `measure` |
 
 pub mod expr;
 mod node;
+pub mod sweep;
 mod value;
 
 pub use node::{Node, Scene};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use swarmyard_agents::Workshop;
 use swarmyard_base::units::Unit;
 use swarmyard_engine::Model;
-use swarmyard_formats::Loader;
+use swarmyard_formats::{Loader, neko};
 use swarmyard_part_api::{BadAccess, Detail, Registry};
 use swarmyard_record::Recording;
 use swarmyard_sim::{Error, Options, Sim, registry_with};
@@ -339,8 +339,24 @@ impl Runner {
         }
         let text = self.project.read(path)?;
         let setting = self.setting_of(path);
+        if let Some(stem) = path.strip_suffix(".config") {
+            return self.open_config(setting, stem, &text);
+        }
         let sim = setting.read(path, &text)?;
         self.adopt(setting, Document::opened(path.to_owned(), text), Show::new(sim));
+        Ok(json!({ "run": self.number, "revision": self.revision }))
+    }
+
+    /// Shows a configuration of Neko as the scenario that it is: a document that was never saved.
+    fn open_config(&mut self, setting: Setting, stem: &str, text: &str) -> Answer {
+        let converted = neko::config::convert(&format!("{stem}.config"), text)
+            .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
+        let name = format!("{stem}.toml");
+        let sim = setting.read(&name, &converted.toml)?;
+        self.adopt(setting, Document::unsaved(name, converted.toml), Show::new(sim));
+        for note in converted.notes.0 {
+            self.log.say("warning", "run", None, note.message);
+        }
         Ok(json!({ "run": self.number, "revision": self.revision }))
     }
 

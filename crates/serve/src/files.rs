@@ -193,7 +193,7 @@ fn kind(path: &Path) -> Option<&'static str> {
         return Some("folder");
     }
     match path.extension()?.to_str()? {
-        "toml" => Some("scenario"),
+        "toml" | "config" => Some("scenario"),
         "part" | "robot" => Some("part"),
         "c" | "h" | "cpp" | "py" | "pl" => Some("source"),
         "mcap" => Some("recording"),

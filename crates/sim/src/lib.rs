@@ -7,12 +7,14 @@
 //! *Invariant:* this crate knows no display, no recording and no network.
 
 mod mapper;
+mod measure;
 mod modules;
 pub mod occupancy;
 mod sim;
 mod timeline;
 
 pub use mapper::Mapper;
+pub use measure::{Gauge, Quantity};
 pub use modules::{KERNEL, Modules};
 pub use sim::{Error, Options, Scenario, Shelved, Sim, registry_with, standard_registry};
 pub use timeline::{Timeline, View};

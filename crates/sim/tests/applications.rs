@@ -89,17 +89,21 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("flocking", "noise = \"20deg\"", "noise = \"360deg\""),
     ("gather-then-scatter", "[\"gather\", \"scatter\"]", "[\"scatter\", \"gather\"]"),
     ("gathering", "speed = [3, 6]", "speed = [0.1, 0.2]"),
-    ("inaccurate-compasses", "rule = \"sectors\"", "rule = \"midpoint\""),
+    (
+        "inaccurate-compasses",
+        "\"sectors\"\nscheduler = \"bounded\"",
+        "\"midpoint\"\nscheduler = \"round-robin\"",
+    ),
     ("leader-waits", "company = 5", "company = 0"),
     ("path-reservation", "motion = \"reservation\"", ""),
     ("platoon", "rule = \"platoon\"", "rule = \"centre-of-gravity\""),
     ("radio-relay", "wall_db = 60", "wall_db = 0"),
     ("radio-relay", "range = 5", "range = 30"),
-    ("random-movement", "contact = \"stop\"", "contact = \"ghost\""),
+    ("random-movement", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
     ("reserved-gathering", "motion = \"reservation\"", ""),
     ("river-and-hole", "factor = 0.25", "factor = 0.26"),
     ("river-and-hole", "kind = \"swallow\"", "kind = \"slow\""),
-    ("two-kinds-of-time", "contact = \"stop\"", "contact = \"ghost\""),
+    ("two-kinds-of-time", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
 ];
 
 /// An assertion that nothing breaks would say nothing.

@@ -29,15 +29,17 @@
 //! ```
 
 pub mod bench;
+pub mod gas;
 
 pub use swarmyard_agents as agents;
 pub use swarmyard_base as base;
 pub use swarmyard_engine as engine;
 pub use swarmyard_formats as formats;
+pub use swarmyard_motion as motion;
 pub use swarmyard_part_api as part_api;
 pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;
 pub use swarmyard_sim::{
-    Error, KERNEL, Mapper, Modules, Options, Scenario, Shelved, Sim, Timeline, View, occupancy,
-    registry_with, standard_registry,
+    Error, Gauge, KERNEL, Mapper, Modules, Options, Quantity, Scenario, Shelved, Sim, Timeline, View,
+    occupancy, registry_with, standard_registry,
 };

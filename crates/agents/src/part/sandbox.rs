@@ -8,7 +8,8 @@
 
 use super::host::{Facts, Host, NOT_FINITE, Occasion, Phase, Plan, Statics, imports};
 use crate::module::{GLOBAL, Prepared, prepare};
-use crate::wasm::{bits, engine, from_bits};
+use crate::image::{bits, from_bits};
+use crate::wasm::engine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use swarmyard_base::Uid;

@@ -257,7 +257,7 @@ impl Child {
         // A pipe holds at most a megabyte. Its end need not come: somebody else may hold it open.
         for _ in 0..16 {
             let answer = self.arrived()?;
-            let more = matches!(&self.link, Link::Stream(stream) if !stream.is_closed());
+            let more = matches!(&self.link, Link::Stream(stream) if !stream.pipes.is_closed());
             if answer.is_some() || !more {
                 return Ok(answer);
             }
@@ -271,13 +271,13 @@ impl Child {
             Link::Shared { memory, .. } => return Ok(!memory.wait(longest.min(LOOK))),
             Link::Stream(stream) => stream,
         };
-        let closed = stream.is_closed();
+        let closed = stream.pipes.is_closed();
         let longest = if closed { CLOSING } else { longest };
         let mut files = vec![PollFd::new(self.keeper.status(), PollFlags::POLLIN)];
         files.extend(self.printed.pipe().map(|p| PollFd::new(p, PollFlags::POLLIN)));
-        files.extend(stream.stdout.as_ref().map(|p| PollFd::new(p.as_fd(), PollFlags::POLLIN)));
-        if stream.has_more_to_write() {
-            files.extend(stream.stdin.as_ref().map(|p| PollFd::new(p.as_fd(), PollFlags::POLLOUT)));
+        files.extend(stream.pipes.stdout.as_ref().map(|p| PollFd::new(p.as_fd(), PollFlags::POLLIN)));
+        if stream.pipes.has_more_to_write() {
+            files.extend(stream.pipes.stdin.as_ref().map(|p| PollFd::new(p.as_fd(), PollFlags::POLLOUT)));
         }
         let _ = ppoll(&mut files, Some(TimeSpec::from_duration(longest)), None);
         let quiet = files.iter().all(|f| !f.any().unwrap_or(false));
@@ -333,8 +333,8 @@ impl Child {
             let Link::Stream(stream) = &mut self.link else { return Ok(None) };
             let mut next = stream.next().map_err(Cause::Protocol)?;
             if next.is_none() && !pumped {
-                stream.pump_out();
-                stream.pump_in();
+                stream.pipes.pump_out();
+                stream.pipes.pump_in();
                 pumped = true;
                 next = stream.next().map_err(Cause::Protocol)?;
             }

@@ -18,13 +18,16 @@ mod events;
 mod keeper;
 mod lines;
 mod memory;
+mod pipes;
 mod printed;
 mod records;
 mod spans;
 mod stream;
 mod sys;
+mod talk;
 
 pub use child::{Child, PostError, StartError};
+pub(crate) use talk::{Talk, Talked};
 
 use std::path::PathBuf;
 use std::time::Duration;

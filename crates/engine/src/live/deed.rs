@@ -42,6 +42,11 @@ impl Robot for Deed<'_, '_> {
         self.play.live.members.len() as u32
     }
 
+    fn down_since(&self, robot: u32) -> Option<Moment> {
+        let inner = self.play.state.robots.get(robot as usize)?;
+        (inner.status != Status::Well).then_some(inner.since)
+    }
+
     fn chance(&mut self) -> Draw {
         let ordinal = self.next() as u32;
         let (seed, uid) = (self.play.model.run.seed, self.play.uid(self.robot));
@@ -150,6 +155,10 @@ impl Robot for Deed<'_, '_> {
     fn pending(&self, robot: u32) -> Vec<Pending> {
         let Some(slot) = self.play.live.members.get(robot as usize) else { return Vec::new() };
         pending(self.play, robot, *slot)
+    }
+
+    fn ask(&mut self, node: u16, question: &[u8]) {
+        self.play.state.asks.push((self.robot, node, question.into()));
     }
 
     fn shine(&mut self, light: u8) {

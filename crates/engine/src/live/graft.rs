@@ -86,6 +86,8 @@ pub(crate) fn graft(
         let crossings = crossings.collect();
         state.watches.push(super::Watching { robot, crossings, ..watch.clone() });
     }
+    let asks = was.asks.iter().filter_map(|(r, node, what)| Some((who.number(*r)?, *node, what.clone())));
+    state.asks = asks.collect();
     let open = was
         .open
         .iter()

@@ -9,6 +9,7 @@ use crate::groups::ContactEvent;
 use crate::model::Model;
 use crate::step::RunEvent;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use swarmyard_base::{Moment, Uid};
 use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
 
@@ -57,6 +58,7 @@ pub(crate) fn play(
     sky: &mut Sky,
     bound: Moment,
     (one_event, notes): (bool, bool),
+    answers: &[Arc<[u8]>],
 ) -> Played {
     let Some(live) = &model.live else { return Played::default() };
     let began = !state.mid;
@@ -64,8 +66,18 @@ pub(crate) fn play(
     let then = VecDeque::new();
     let mut play = Play { model, live, state, cast, sky, now, from, notes, then, out: Played::default() };
     let mut until = bound;
-    while let Some(moment) = play.next(bound) {
-        if one_event {
+    for ((robot, node, _), answer) in std::mem::take(&mut play.state.asks).into_iter().zip(answers) {
+        play.tell(robot, Happening::Answered { node, answer: Arc::clone(answer) });
+        play.follow_up();
+    }
+    if !play.state.asks.is_empty() {
+        until = now;
+    }
+    while play.state.asks.is_empty()
+        && let Some(moment) = play.next(bound)
+    {
+        // Who asks outside cannot go on before there is an answer.
+        if one_event || !play.state.asks.is_empty() {
             until = moment;
             break;
         }
@@ -73,7 +85,8 @@ pub(crate) fn play(
     play.out.began = began;
     play.out.until = until;
     play.state.now = until;
-    play.state.mid = until < bound || one_event && play.pending_by(bound);
+    let asks = !play.state.asks.is_empty();
+    play.state.mid = until < bound || asks || one_event && play.pending_by(bound);
     play.state.open = play.sky.open();
     play.out
 }
@@ -192,7 +205,8 @@ impl Play<'_> {
     fn out_of_service(&mut self, robot: u32, status: Status, word: &'static str) {
         let slot = self.live.members[robot as usize] as usize;
         self.stand(slot);
-        self.state.robots[robot as usize].status = status;
+        let inner = &mut self.state.robots[robot as usize];
+        (inner.status, inner.since) = (status, self.now);
         let watches: Vec<u64> =
             self.state.watches.iter().filter(|w| w.robot == robot).map(|w| w.watch).collect();
         for watch in watches {
@@ -240,7 +254,8 @@ impl Play<'_> {
         if self.state.robots[robot as usize].status != Status::Crashed {
             return;
         }
-        self.state.robots[robot as usize].status = Status::Well;
+        let inner = &mut self.state.robots[robot as usize];
+        (inner.status, inner.since) = (Status::Well, self.now);
         self.note(robot, Note::Became("recovered"));
         self.tell(robot, Happening::Start);
     }

@@ -101,6 +101,8 @@ pub enum Status {
 pub struct Inner {
     /// How it is.
     pub status: Status,
+    /// Since when it is.
+    pub since: Moment,
     /// The light it shows.
     pub light: u8,
     /// Random numbers, timers, tasks and watches given out so far.
@@ -222,6 +224,8 @@ pub struct LiveState {
     pub queue: BTreeMap<LiveKey, LiveEvent>,
     /// Push sensors that are switched on, by their numbers' order per robot.
     pub watches: Vec<Watching>,
+    /// Questions to programs outside that wait for answers: (robot, protocol, question), in order.
+    pub asks: Vec<(u32, u16, Arc<[u8]>)>,
     /// Messages sent so far.
     pub sent: u64,
     /// Messages delivered so far.
@@ -244,6 +248,7 @@ impl LiveState {
         let live = model.live.as_ref()?;
         let robots = live.members.iter().map(|_| Inner {
             status: Status::Well,
+            since: Moment::ZERO,
             light: 0,
             ordinal: 0,
             instant: (Moment::ZERO, 0),
@@ -255,6 +260,7 @@ impl LiveState {
             robots: robots.collect(),
             queue: BTreeMap::new(),
             watches: Vec::new(),
+            asks: Vec::new(),
             sent: 0,
             delivered: 0,
             lost: 0,
@@ -333,6 +339,10 @@ impl LiveState {
         }
         for w in &self.watches {
             sum = sum.wrapping_add(mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch));
+        }
+        for (robot, node, question) in &self.asks {
+            let who = u64::from(*robot) << 16 | u64::from(*node);
+            sum = sum.wrapping_add(mix64(mix64(who ^ 0x53) ^ bytes_hash(question)));
         }
         for (key, event) in &self.queue {
             let mut h = moment(key.at) ^ u64::from(key.kind);

@@ -273,18 +273,21 @@ impl<'w> Work<'w> {
                 Some(name.to_owned())
             }
             // A part is called what it is; a controller needs no name.
-            (None, Some(root)) if section != "controller" => {
-                let stem = if section == "part" { said("class") } else { None };
+            (None, Some(root)) if !matches!(section, "controller" | "algorithm") => {
+                let stem = if matches!(section, "part" | "protocol") { said("class") } else { None };
                 let first = if section == "robot" && count.is_none() { "r1" } else { stem_of(section) };
                 Some(self.names.claim(root, stem.unwrap_or(first), count))
             }
             _ => None,
         };
-        let is_key = matches!(section, "surface" | "type" | "template");
+        let is_key = matches!(section, "surface" | "type" | "template" | "stack");
         let mut steps = way.clone();
         if let (true, Some(name)) = (is_key, &name) {
             steps.push(Step::Key(name.clone()));
-        } else if !IMPLIED.contains(&section) && section != "params" && !self.is_single(section, &way) {
+        } else if !IMPLIED.contains(&section)
+            && !matches!(section, "params" | "network")
+            && !self.is_single(section, &way)
+        {
             steps.push(Step::At(0));
         }
         let mut lines = Vec::new();
@@ -315,7 +318,10 @@ impl<'w> Work<'w> {
             refused(format!("a `{}` belongs to a {what}: say `under` which", shortened(section)))
         };
         match (section, under) {
-            ("part" | "register" | "controller", under) => {
+            ("protocol", Some(under)) if self.plan.item(under).is_some_and(|i| i.section == "stack") => {
+                Ok([&self.item(under)?.steps[..], &[key(section)]].concat())
+            }
+            ("part" | "register" | "controller" | "protocol" | "algorithm", under) => {
                 let item = self.item(under.ok_or_else(|| needs("type"))?)?;
                 if item.section != "type" {
                     return Err(needs("type"));
@@ -333,13 +339,15 @@ impl<'w> Work<'w> {
             }
             (
                 "wall" | "obstacle" | "track" | "beacon" | "robot" | "use" | "assert" | "surface" | "type"
-                | "template",
+                | "template" | "fault" | "zone" | "stack",
                 None,
             ) => Ok(vec![key(section)]),
-            ("run" | "world" | "record" | "params", None) if self.plan.item(section).is_none() => {
+            ("run" | "world" | "record" | "params" | "network", None)
+                if self.plan.item(section).is_none() =>
+            {
                 Ok(vec![key(section)])
             }
-            ("run" | "world" | "record" | "params", None) => {
+            ("run" | "world" | "record" | "params" | "network", None) => {
                 Err(refused(format!("there is a section `[{section}]` already")))
             }
             _ => Err(refused(format!("`{}` is not a section that can be added", shortened(section)))),
@@ -348,7 +356,8 @@ impl<'w> Work<'w> {
 
     /// Whether a controller is the only one of its type, so that it is written as a table.
     fn is_single(&self, section: &str, way: &[Step]) -> bool {
-        section == "controller" && !matches!(self.plan.at(way).map(|t| &t.data), Some(Data::Array(_)))
+        matches!(section, "controller" | "algorithm")
+            && !matches!(self.plan.at(way).map(|t| &t.data), Some(Data::Array(_)))
     }
 
     /// How the scene paths begin of what is added; `None` for what has no name.
@@ -468,7 +477,11 @@ pub(super) fn unset_in(plan: &Plan<'_>, item: &Item, key: &str) -> Vec<Splice> {
 /// How the scene paths of an item begin; of those in templates, something that keeps them apart.
 pub(super) fn root_of_item(item: &Item) -> Option<String> {
     match (item.section, &item.steps[..]) {
-        ("part" | "register" | "controller", [_, Step::Key(of), ..]) => Some(format!("/types/{of}/")),
+        (
+            "part" | "register" | "controller" | "protocol" | "algorithm",
+            [Step::Key(list), Step::Key(of), ..],
+        ) if list == "type" => Some(format!("/types/{of}/")),
+        ("protocol", [_, Step::Key(of), ..]) => Some(format!("stack.{}.protocol/", quoted(of))),
         (section, [_, Step::Key(of), ..]) if item.template.is_some() => {
             Some(format!("template.{}.{section}/", quoted(of)))
         }
@@ -486,6 +499,8 @@ fn root_of(section: &str) -> Option<&'static str> {
         "beacon" => Some("/beacons/"),
         "type" => Some("/types/"),
         "surface" => Some("/surfaces/"),
+        "zone" => Some("/world/zones/"),
+        "stack" => Some("stack/"),
         // These are no paths of the scene, but names that must be unique all the same.
         "template" => Some("template/"),
         "use" => Some("use/"),
@@ -497,7 +512,8 @@ fn root_of(section: &str) -> Option<&'static str> {
 pub(super) fn stem_of(section: &str) -> &str {
     match section {
         "robot" => "r",
-        "surface" | "type" | "template" | "part" | "register" | "use" => section,
+        "surface" | "type" | "template" | "part" | "register" | "use" | "protocol" | "stack" => section,
+        "zone" => "zone1",
         "obstacle" => "obstacle1",
         "wall" => "wall1",
         "track" => "track1",

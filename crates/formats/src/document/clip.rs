@@ -28,12 +28,16 @@ pub(super) fn copy(
     name: Option<&str>,
     fields: &[(String, String)],
 ) -> Result<(), Diagnostic> {
-    if item.steps.is_empty() || matches!(item.section, "run" | "world" | "record" | "params") {
+    if item.steps.is_empty() || matches!(item.section, "run" | "world" | "record" | "params" | "network") {
         return Err(refused(format!("there can be only one `{}`", item.key)));
     }
-    let single = item.section == "controller" && !matches!(item.steps.last(), Some(Step::At(_)));
+    let single =
+        matches!(item.section, "controller" | "algorithm") && !matches!(item.steps.last(), Some(Step::At(_)));
     if single {
-        return Err(refused("a second controller needs both to be written as `[[type.NAME.controller]]`"));
+        return Err(refused(format!(
+            "a second {0} needs both to be written as `[[type.NAME.{0}]]`",
+            item.section
+        )));
     }
     let root = root_of_item(item);
     let count = count_of(work.plan, item);
@@ -88,7 +92,7 @@ pub(super) fn split(work: &mut Work<'_>, item: &Item) -> Result<(), Diagnostic> 
         let [x, y, heading] = made.pose.unwrap_or_default();
         let at = pose_text(Vec2::new(x, y), heading, in_degrees)?;
         let name = made.path.rsplit('/').next().unwrap_or("");
-        texts.push(piece.changed(Some(name), &[("at".into(), at)], &["count", "layout"])?);
+        texts.push(piece.changed(Some(name), &[("at".into(), at)], &["count", "first", "layout"])?);
     }
     let newline = newline_of(work.plan.text);
     if work.plan.own_header(item).is_none() {
@@ -280,14 +284,16 @@ pub fn paste(document: &Document, fragment: &str, offset: [f64; 2]) -> Result<Ed
 fn is_pasted(document: &Document, pasted: &Plan<'_>, item: &Item) -> bool {
     let exists = |key: &str| document.entry(key).is_some_and(|e| e.line > 0);
     match item.section {
-        "surface" | "type" | "template" => {
+        "surface" | "type" | "template" | "stack" => {
             let root = root_of_item(item).unwrap_or_default();
             let name = item.name.as_deref().unwrap_or("");
             is_whole(pasted, item) && !exists(&item.key) && !document.names.is_taken(&format!("{root}{name}"))
         }
         // Parts come along with their type, if that is here.
-        "part" | "controller" | "register" => owner(pasted, item).is_none_or(|o| !is_whole(pasted, o)),
-        "run" | "world" | "record" | "params" | super::plan::SCENARIO => false,
+        "part" | "controller" | "register" | "protocol" | "algorithm" => {
+            owner(pasted, item).is_none_or(|o| !is_whole(pasted, o))
+        }
+        "run" | "world" | "record" | "params" | "network" | super::plan::SCENARIO => false,
         _ => item.template.is_none(),
     }
 }
@@ -314,7 +320,7 @@ fn prepare(document: &Document, plan: &Plan<'_>, offset: [f64; 2]) -> Result<Vec
     for item in plan.items.iter().filter(|i| is_pasted(document, plan, i)) {
         let entry = item.key.clone();
         match item.section {
-            "surface" | "type" | "template" => continue,
+            "surface" | "type" | "template" | "stack" | "fault" => continue,
             "assert" => {
                 if let Some(old) = plan.name(item) {
                     let name = free_title(&mut names, old);
@@ -324,18 +330,20 @@ fn prepare(document: &Document, plan: &Plan<'_>, offset: [f64; 2]) -> Result<Vec
                 }
                 continue;
             }
-            "part" | "controller" | "register" => {
+            "part" | "controller" | "register" | "protocol" | "algorithm" => {
                 let of = owner(plan, item).map(|o| o.key.clone()).unwrap_or_default();
                 if document.entry(&of).is_none_or(|e| e.line == 0) {
                     return Err(refused(format!("there is no `[{of}]` here to put `{entry}` in")));
                 }
-                let controller = format!("{of}.controller");
-                let has_one = document.entries.iter().any(|e| e.key.starts_with(&controller));
-                if item.section == "controller" && has_one {
-                    let what = format!("`[{of}]` has a controller already");
+                let single = matches!(item.section, "controller" | "algorithm");
+                let same = format!("{of}.{}", item.section);
+                let has_one = document.entries.iter().any(|e| e.key.starts_with(&same));
+                if single && has_one {
+                    let one = if item.section == "algorithm" { "an algorithm" } else { "a controller" };
+                    let what = format!("`[{of}]` has {one} already");
                     return Err(refused(what).help("take that one away first"));
                 }
-                if item.section == "controller" && plan.name(item).is_none() {
+                if single && plan.name(item).is_none() {
                     continue;
                 }
             }

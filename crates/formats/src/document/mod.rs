@@ -137,7 +137,7 @@ pub(crate) fn document_within(
     document.part_keys = registry
         .sheets()
         .flat_map(|s| s.params.iter().map(move |p| (s.class, p)))
-        .filter(|(_, p)| p.ty == ParamType::Name("part"))
+        .filter(|(_, p)| matches!(p.ty, ParamType::Name("part" | "protocol")))
         .map(|(class, p)| (class, p.name))
         .collect();
     let mut owners = Owners::of(&plan, &document, &scene.sources, registry);
@@ -186,7 +186,9 @@ fn entry(plan: &Plan<'_>, item: &Item, line: &dyn Fn(usize) -> usize) -> Entry {
         name: leaf.name,
     });
     let class = match item.section {
-        "part" | "controller" => plan.said(item, "class").unwrap_or("").to_owned(),
+        "part" | "controller" | "protocol" | "algorithm" | "network" => {
+            plan.said(item, "class").unwrap_or("").to_owned()
+        }
         section => section.to_owned(),
     };
     let of_template =
@@ -258,6 +260,8 @@ impl<'d> Owners<'d> {
             ("/world/tracks", "track"),
             ("/beacons", "beacon"),
             ("/asserts", "assert"),
+            ("/faults", "fault"),
+            ("/world/zones", "zone"),
         ];
         for (group, section) in groups {
             for node in scene.group(group) {
@@ -271,6 +275,9 @@ impl<'d> Owners<'d> {
                     document.names.add(format!("{root}{}", part.name));
                 }
             }
+        }
+        if let Some(node) = scene.find("/network") {
+            self.one(document, "/", "network", node);
         }
         self.robots(scene.group("/robots"), document);
     }
@@ -327,6 +334,8 @@ impl<'d> Owners<'d> {
         match self.registry.sheet(&part.class).map(|s| s.kind) {
             Some(Kind::Structure) => "register",
             Some(Kind::Controller) => "controller",
+            Some(Kind::Protocol) => "protocol",
+            Some(Kind::Algorithm) => "algorithm",
             _ => "part",
         }
     }
@@ -337,7 +346,7 @@ impl<'d> Owners<'d> {
     }
 
     fn make_elsewhere(&mut self, root: &str, section: &str, node: &Node, span: Span) {
-        let is_part = matches!(section, "part" | "controller" | "register");
+        let is_part = matches!(section, "part" | "controller" | "register" | "protocol" | "algorithm");
         let of = if is_part { root.to_owned() } else { String::new() };
         let file_of_part = is_part && self.part_of.is_some_and(|s| s.source != span.source);
         let at = *self.known.entry((span, of)).or_insert_with(|| {

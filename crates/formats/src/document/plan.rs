@@ -20,7 +20,7 @@ pub(crate) const SCENARIO: &str = "scenario";
 const SCENARIO_KEYS: [&str; 4] = ["format", "title", "about", "include"];
 
 /// Every section that has addresses.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 22] = [
     "run",
     "world",
     "record",
@@ -37,6 +37,12 @@ const SECTIONS: [&str; 16] = [
     "beacon",
     "robot",
     "use",
+    "protocol",
+    "algorithm",
+    "network",
+    "fault",
+    "zone",
+    "stack",
 ];
 
 /// One step from a table or list into it.
@@ -140,7 +146,8 @@ impl<'t> Plan<'t> {
         let mut out = Vec::new();
         let skip = |key: &str| match item.section {
             SCENARIO => !SCENARIO_KEYS.contains(&key),
-            "type" => matches!(key, "part" | "controller" | "register"),
+            "type" => matches!(key, "part" | "controller" | "register" | "protocol" | "algorithm"),
+            "stack" => key == "protocol",
             "template" => key == "use" || PLACED.contains(&key),
             _ => false,
         };
@@ -322,11 +329,13 @@ fn items(root: &Tree) -> Vec<Item> {
     for (key, tree) in root.table().unwrap_or_default() {
         let steps = vec![Step::Key(key.text.clone())];
         match key.text.as_str() {
-            "run" | "world" | "record" | "params" if tree.table().is_some() => {
+            "run" | "world" | "record" | "params" | "network" if tree.table().is_some() => {
                 add(&mut out, &key.text, &key.text, steps, tree, None);
             }
-            "surface" | "type" | "template" => named_items(&mut out, key, tree),
-            "assert" | "use" => list_items(&mut out, &key.text, &key.text, &steps, tree, None),
+            "surface" | "type" | "template" | "stack" => named_items(&mut out, key, tree),
+            "assert" | "use" | "fault" | "zone" => {
+                list_items(&mut out, &key.text, &key.text, &steps, tree, None)
+            }
             placed if PLACED.contains(&placed) => {
                 list_items(&mut out, placed, placed, &steps, tree, None);
             }
@@ -358,7 +367,8 @@ fn named_items(out: &mut Found, section: &Key, tree: &Tree) {
             item.name = Some(name.text.clone());
         }
         let (lists, template): (&[&str], _) = match section.text.as_str() {
-            "type" => (&["part", "controller", "register"], None),
+            "type" => (&["part", "controller", "register", "protocol", "algorithm"], None),
+            "stack" => (&["protocol"], None),
             "template" => {
                 (&["wall", "obstacle", "track", "beacon", "robot", "use"], Some(name.text.as_str()))
             }
@@ -392,7 +402,7 @@ fn list_items(
                 add(out, &format!("{key}[{k}]"), section, steps, table, template);
             }
         }
-        Data::Table(_) if section == "controller" => {
+        Data::Table(_) if matches!(section, "controller" | "algorithm") => {
             add(out, key, section, steps.to_vec(), tree, template);
         }
         _ => {}

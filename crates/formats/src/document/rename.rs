@@ -35,7 +35,7 @@ impl<'r> Renaming<'r> {
             Some(name) => name.to_owned(),
             None => match item.section {
                 "robot" => "r".into(),
-                "controller" => "controller".into(),
+                "controller" | "algorithm" => item.section.into(),
                 "use" => format!("{}{}", plan.said(item, "template").unwrap_or(""), number()),
                 section => format!("{section}{}", number()),
             },
@@ -59,7 +59,7 @@ impl<'r> Renaming<'r> {
                 let start = roots.iter().find(|r| path.starts_with(**r)).map_or(start, |r| r.len());
                 path[start..].strip_prefix(self.old.as_str())?.starts_with('.').then(|| found(start))
             }
-            "part" | "controller" => {
+            "part" | "controller" | "protocol" | "algorithm" => {
                 let (robot, rest) = path.strip_prefix("/robots/")?.split_once('/')?;
                 let of_type = |(name, count): &(String, Option<usize>)| is_called(robot, name, *count);
                 let is_part = rest == self.old || rest.strip_prefix(self.old.as_str())?.starts_with('/');
@@ -164,9 +164,9 @@ impl References<'_> {
             "type" => key == "type" && matches!(other.section, "robot" | "obstacle"),
             "surface" => key == "surface" && matches!(other.section, "world" | "wall" | "obstacle" | "type"),
             "template" => key == "template" && other.section == "use",
-            "part" | "controller" if of_same_type => match other.section {
+            "part" | "controller" | "protocol" | "algorithm" if of_same_type => match other.section {
                 "register" => key == "part",
-                "part" | "controller" => part_keys.contains(&(class, key)),
+                "part" | "controller" | "protocol" | "algorithm" => part_keys.contains(&(class, key)),
                 _ => false,
             },
             _ => false,
@@ -198,7 +198,8 @@ impl References<'_> {
 
     /// The bytes of what follows `self/` that are the part, if no other type has a part of that name.
     fn own_part(&self, path: &str) -> Option<std::ops::Range<usize>> {
-        if !matches!(self.item.section, "part" | "controller") || path.split('/').next()? != self.renaming.old
+        if !matches!(self.item.section, "part" | "controller" | "protocol" | "algorithm")
+            || path.split('/').next()? != self.renaming.old
         {
             return None;
         }

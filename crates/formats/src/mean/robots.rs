@@ -63,8 +63,8 @@ pub(super) fn robots(
 /// One `[[robot]]` entry.
 struct Batch {
     base: String,
-    /// Whether `count` was given, so that names are numbered.
-    numbered: bool,
+    /// The number in the first one's name, when `count` was given.
+    first: Option<u64>,
     /// Its robots among all.
     nodes: Range<usize>,
     proto: Option<Arc<Node>>,
@@ -81,7 +81,7 @@ enum Layout {
     Row { step: Vec2 },
     Grid { columns: usize, spacing: f64, jitter: f64, turned: bool },
     Circle { radius: f64, facing: Facing },
-    Random { size: Vec2, gap: f64 },
+    Random { size: Vec2, gap: f64, turned: bool },
 }
 
 enum Facing {
@@ -100,8 +100,10 @@ fn read_batch(m: &mut Meaning<'_, '_>, piece: &Piece, start: usize) -> Option<Ba
     let params = m.read(sheet, table, &path, &[]);
     let layout = m.read_inline(table, "layout", &path);
     let count = params.int_or_none("count");
-    if let (None, Some((key, _))) = (table.get("count"), table.entry("layout")) {
-        m.unused(&path, key, "`layout` without `count`");
+    for name in ["layout", "first"] {
+        if let (None, Some((key, _))) = (table.get("count"), table.entry(name)) {
+            m.unused(&path, key, &format!("`{name}` without `count`"));
+        }
     }
     let known = m.types.get_mut(params.text_or_none("type").unwrap_or(""));
     let (proto, reach) = match known {
@@ -115,13 +117,15 @@ fn read_batch(m: &mut Meaning<'_, '_>, piece: &Piece, start: usize) -> Option<Ba
     let allowed = |c: &i64| !matches!(sheet.find("count").map(|p| p.ty), Some(ParamType::Int { min, max }) if *c < min || *c > max);
     let n = count.map_or(1, |c| usize::try_from(c).ok().filter(|_| allowed(&c)).unwrap_or(0));
     let name_span = table.get("name").map_or(table.span, |t| t.span);
-    if count.is_some() && base.len() + n.to_string().len() > MAX_NAME {
-        let what = format!("with its number the name is longer than `{MAX_NAME}`: `{base}{n}`");
+    let first = params.int_or_none("first").and_then(|f| u64::try_from(f).ok()).unwrap_or(1);
+    let last = first.saturating_add(n as u64).saturating_sub(1);
+    if count.is_some() && base.len() + last.to_string().len() > MAX_NAME {
+        let what = format!("with its number the name is longer than `{MAX_NAME}`: `{base}{last}`");
         m.context.report(Diagnostic::error("bad-name", what).at(Some(name_span)));
     }
     let at = params.pose_or_none("at").unwrap_or_default();
     Some(Batch {
-        numbered: count.is_some(),
+        first: count.map(|_| first),
         nodes: start..start.saturating_add(n),
         proto,
         reach,
@@ -174,7 +178,7 @@ fn read_layout(m: &mut Meaning<'_, '_>, class: &str, params: &Params, n: usize, 
                 let d = Diagnostic::error("out-of-range", what).at(params.span("size")).on(path);
                 m.context.report(d.help("both must be greater than 0"));
             }
-            Layout::Random { size, gap: num("gap") }
+            Layout::Random { size, gap: num("gap"), turned: params.text_or_none("heading") == Some("random") }
         }
         other => {
             let what = format!("the layout `{other}` cannot be used by this reader");
@@ -200,7 +204,10 @@ impl Batch {
         let n = self.nodes.len();
         let rot = self.at.rot();
         for k in 0..n {
-            let name = if self.numbered { format!("{}{}", self.base, k + 1) } else { self.base.clone() };
+            let name = match self.first {
+                Some(first) => format!("{}{}", self.base, first + k as u64),
+                None => self.base.clone(),
+            };
             out.push(Node {
                 pose: self.pose(k, n, rot, seed, &name),
                 name,
@@ -349,7 +356,7 @@ fn place_randomly(
 }
 
 fn find_room(room: &Room, batch: &Batch, seed: u64, name: &str) -> Option<Pose2> {
-    let Layout::Random { size, gap } = &batch.layout else { return None };
+    let Layout::Random { size, gap, turned } = &batch.layout else { return None };
     let rot = batch.at.rot();
     for attempt in 0..ATTEMPTS {
         let draw = draw(seed, name, attempt);
@@ -357,7 +364,8 @@ fn find_room(room: &Room, batch: &Batch, seed: u64, name: &str) -> Option<Pose2>
         let offset = Vec2::new(draw.between(0, -half.x, half.x), draw.between(1, -half.y, half.y));
         let at = batch.at.at + rot.apply(offset);
         if room.fits(at, batch.reach, *gap) {
-            return Some(Pose2 { at, heading: math::wrap_angle(draw.between(2, -PI, PI)) });
+            let heading = if *turned { draw.between(2, -PI, PI) } else { batch.at.heading };
+            return Some(Pose2 { at, heading: math::wrap_angle(heading) });
         }
     }
     None

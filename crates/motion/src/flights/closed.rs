@@ -10,23 +10,23 @@ use swarmyard_base::Vec2;
 /// that is less than rounding.
 pub(super) const ALONG2: f64 = 1e-16;
 
+/// Whether [`discs`] can have an answer, without a branch.
+#[inline(always)]
+pub(super) fn may_touch(r: Vec2, v: Vec2, s: f64) -> bool {
+    let (b, a, c) = (r.dot(v), v.dot(v), r.dot(r) - s * s);
+    (b < 0.0) & (b * b - a * c >= 0.0)
+}
+
 /// Seconds until |r + v t| = s, for bodies that come nearer.
 ///
 /// Those that touch or overlap and come nearer meet at once; those that touch and move along or away do not.
 #[inline(always)]
 pub(super) fn discs(r: Vec2, v: Vec2, s: f64) -> Option<f64> {
-    let b = r.dot(v);
-    // Written so that what is not a number never meets.
-    if !(b < 0.0) {
-        return None;
-    }
-    let (a, r2) = (v.dot(v), r.dot(r));
+    let (b, a, r2) = (r.dot(v), v.dot(v), r.dot(r));
     let c = r2 - s * s;
     let under_root = b * b - a * c;
-    if !(under_root >= 0.0) {
-        return None;
-    }
-    touch(a, b, c, r2, under_root)
+    // What is not a number never meets.
+    if b < 0.0 && under_root >= 0.0 { touch(a, b, c, r2, under_root) } else { None }
 }
 
 /// The rest of [`discs`], for the few pairs that get here.

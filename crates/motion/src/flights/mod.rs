@@ -191,6 +191,10 @@ pub struct Flights {
     /// No body ever was faster.
     top_speed2: f64,
     meeting: usize,
+    /// Things that happened since the last new path or meeting.
+    quiet: u64,
+    /// Whether it is certain that nobody meets before somebody gets a new path.
+    parted: bool,
     work: Workspace,
 }
 
@@ -251,6 +255,8 @@ impl Flights {
             asked: None,
             top_speed2: 0.0,
             meeting: count,
+            quiet: 0,
+            parted: false,
             work: Workspace::default(),
         };
         for (k, body) in bodies.iter().enumerate() {
@@ -330,19 +336,37 @@ impl Flights {
     /// until one of the two has a new path.
     pub fn next(&mut self, bound: Moment) -> Option<Meeting> {
         self.settle();
-        while let Some((moment, entry)) = self.calendar.pop(bound) {
-            if self.plans[entry.body as usize].serial != entry.serial {
-                continue;
-            }
+        if self.parted {
+            return None;
+        }
+        loop {
+            let plans = &self.plans;
+            let live = |entry: &Entry| plans[entry.body as usize].serial == entry.serial;
+            let Some((moment, entry)) = self.calendar.pop_live(bound, live) else { break };
             self.clock = self.clock.max(moment);
             if let Some(meeting) = self.happen(moment, entry.body) {
+                self.quiet = 0;
                 return Some(meeting);
+            }
+            self.quiet += 1;
+            if self.quiet > self.patience() {
+                self.quiet = 0;
+                self.parted = self.nobody_meets();
+                if self.parted {
+                    return None;
+                }
             }
         }
         if bound != Moment::NEVER {
             self.clock = self.clock.max(bound);
         }
         None
+    }
+
+    /// Borders after which it is worth looking at all pairs: those who fly apart on a plane cross borders for ever.
+    #[inline]
+    fn patience(&self) -> u64 {
+        256 + (self.meeting as u64 * self.meeting as u64) / 8
     }
 
     /// How far the meetings have been told, for [`Flights::resume`].
@@ -396,6 +420,7 @@ impl Flights {
     /// Lets the body's meetings be looked for before anything else happens.
     #[inline]
     fn refresh(&mut self, k: usize) {
+        (self.quiet, self.parted) = (0, false);
         self.plans[k].cancel();
         self.fresh.push(k as u32);
     }

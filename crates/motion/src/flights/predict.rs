@@ -166,49 +166,87 @@ impl Flights {
 
     /// Looks at the bodies in some columns and rows.
     fn scan(&mut self, k: usize, me: &Flying, columns: (i32, i32), rows: (i32, i32), best: &mut Best) {
+        let mut near = Near::new();
         for y in rows.0..=rows.1 {
             let row = self.cells.row(y);
             for x in columns.0..=columns.1 {
                 let mut place = row + self.cells.column(x);
                 loop {
-                    let bunch = *self.cells.bunch(place);
-                    for other in bunch.items {
-                        if other == NONE {
-                            break;
-                        }
-                        if other as usize != k {
-                            self.consider(k, me, other as usize, [x, y], best);
-                        }
+                    let bunch = self.cells.bunch(place);
+                    let next = bunch.next;
+                    near.add(bunch.items, [x, y]);
+                    if near.is_full() {
+                        self.sift(k, me, &near, best);
+                        near.count = 0;
                     }
-                    if bunch.next == NONE {
+                    if next == NONE {
                         break;
                     }
-                    place = bunch.next as usize;
+                    place = next as usize;
                 }
+            }
+        }
+        self.sift(k, me, &near, best);
+    }
+
+    /// First who of these can meet at all, then when. Which of them can is as good as chance: no branch depends on it.
+    #[inline]
+    fn sift(&mut self, k: usize, me: &Flying, near: &Near, best: &mut Best) {
+        let mut hits = [0_u8; NEAR];
+        let mut count = 0;
+        let mut bends = me.count & 1;
+        for n in 0..near.count.min(NEAR) {
+            let other = &self.bodies[near.bodies[n] as usize];
+            let (r, v, _) = together(me, other, self.shift(near.cells[n], other.cell));
+            bends |= other.count & 1;
+            hits[count & (NEAR - 1)] = n as u8;
+            count += usize::from(closed::may_touch(r, v, me.radius + other.radius));
+        }
+        if bends != 0 {
+            self.sift_bends(k, me, near, best);
+            return;
+        }
+        for &n in &hits[..count] {
+            let n = usize::from(n) & (NEAR - 1);
+            let j = near.bodies[n];
+            let other = &self.bodies[j as usize];
+            if let Some(moment) = pair_moment(me, other, self.shift(near.cells[n], other.cell)) {
+                let count = other.count;
+                self.take(k, moment, j, count, best);
             }
         }
     }
 
-    /// Looks at one body that is seen in `cell`.
+    /// By how much a body is moved that is seen in another cell than its own: a copy on a torus. On a plane it is
+    /// somebody far away whose cell has the same place, and is moved out of reach.
     #[inline(always)]
-    fn consider(&mut self, k: usize, me: &Flying, j: usize, cell: [i32; 2], best: &mut Best) {
-        let other = &self.bodies[j];
-        let off = [cell[0].wrapping_sub(other.cell[0]), cell[1].wrapping_sub(other.cell[1])];
-        let shift = if off == [0, 0] {
-            Vec2::ZERO
-        } else {
-            // A copy on a torus; on a plane somebody far away whose cell has the same place.
-            let Some(round) = self.cells.torus else { return };
-            let around = self.cells.around;
-            Vec2::new(f64::from(off[0] / around[0]) * round.x, f64::from(off[1] / around[1]) * round.y)
-        };
-        if (me.count | other.count) & 1 != 0 {
-            self.consider_bend(k, j, shift, best);
-            return;
-        }
-        if let Some(moment) = pair_moment(me, other, shift) {
-            let count = other.count;
-            self.take(k, moment, j as u32, count, best);
+    fn shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
+        if cell == own { Vec2::ZERO } else { self.far_shift(cell, own) }
+    }
+
+    #[cold]
+    fn far_shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
+        let Some(round) = self.cells.torus else { return Vec2::new(f64::NAN, f64::NAN) };
+        let around = self.cells.around;
+        let turns = |axis: usize| f64::from(cell[axis].wrapping_sub(own[axis]) / around[axis]);
+        Vec2::new(turns(0) * round.x, turns(1) * round.y)
+    }
+
+    /// The same where somebody goes round a bend.
+    #[cold]
+    fn sift_bends(&mut self, k: usize, me: &Flying, near: &Near, best: &mut Best) {
+        for (&j, &cell) in near.bodies.iter().zip(&near.cells).take(near.count) {
+            let j = j as usize;
+            let other = self.bodies[j];
+            let shift = self.shift(cell, other.cell);
+            if j == k || shift.x.is_nan() {
+                continue;
+            }
+            if (me.count | other.count) & 1 != 0 {
+                self.consider_bend(k, j, shift, best);
+            } else if let Some(moment) = pair_moment(me, &other, shift) {
+                self.take(k, moment, j as u32, other.count, best);
+            }
         }
     }
 
@@ -243,6 +281,26 @@ impl Flights {
     pub(super) fn bent_edge(&self, edge: usize, start: Moment) -> Bent<'_> {
         let segment = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);
         Bent { start, segment, outline: &self.bends.edges[edge] }
+    }
+
+    /// Whether it is certain, by a look at all pairs and edges, that nobody will meet on these paths.
+    pub(super) fn nobody_meets(&self) -> bool {
+        let there = |k: &usize| self.parts[*k] == Part::Meets;
+        let edges = self.fixed.edges();
+        self.space == Space::Plane
+            && (0..self.bodies.len()).filter(there).all(|k| {
+                let me = &self.bodies[k];
+                let apart = |j: usize| {
+                    let other = &self.bodies[j];
+                    pair_moment(me, other, Vec2::ZERO)
+                        .is_none_or(|m| self.is_over(m, k, j as u32, other.count))
+                };
+                let free = |e: usize| {
+                    let hit = closed::edge(me.at, me.velocity, me.radius, (edges[e].a, edges[e].b));
+                    hit.is_none_or(|t| self.is_over(me.start().plus(t), k, EDGE | e as u32, 0))
+                };
+                me.is_plain() && (0..k).filter(there).all(apart) && (0..edges.len()).all(free)
+            })
     }
 
     /// Looks at the edges near the body's cell.
@@ -414,11 +472,50 @@ fn flying((path, radius): (&Path, f64)) -> Option<Flying> {
 /// When two discs on straight lines meet, the second moved by `shift`: a function of the two and nothing else.
 #[inline(always)]
 fn pair_moment(a: &Flying, b: &Flying, shift: Vec2) -> Option<Moment> {
-    // Both at the later of the two starts; one of the two waits is zero.
-    let ahead = a.start().since(b.start());
-    let (wait_a, wait_b) = ((-ahead).max(0.0), ahead.max(0.0));
-    let r = (a.at + a.velocity * wait_a) - (b.at + b.velocity * wait_b) - shift;
-    let t = closed::discs(r, a.velocity - b.velocity, a.radius + b.radius)?;
+    let (r, v, ahead) = together(a, b, shift);
+    let t = closed::discs(r, v, a.radius + b.radius)?;
     let later = if ahead > 0.0 { a.start() } else { b.start() };
     Some(later.plus(t))
+}
+
+/// Distance and relative velocity at the later of the two starts, and how much later the first one's is.
+#[inline(always)]
+fn together(a: &Flying, b: &Flying, shift: Vec2) -> (Vec2, Vec2, f64) {
+    let ahead = a.start().since(b.start());
+    // One of the two waits is zero.
+    let (wait_a, wait_b) = ((-ahead).max(0.0), ahead.max(0.0));
+    let r = (a.at + a.velocity * wait_a) - (b.at + b.velocity * wait_b) - shift;
+    (r, a.velocity - b.velocity, ahead)
+}
+
+/// Bodies to be looked at together.
+const NEAR: usize = 16;
+
+/// Neighbours, and the cells they are seen in.
+struct Near {
+    bodies: [u32; NEAR],
+    cells: [[i32; 2]; NEAR],
+    count: usize,
+}
+
+impl Near {
+    #[inline(always)]
+    fn new() -> Near {
+        Near { bodies: [0; NEAR], cells: [[0; 2]; NEAR], count: 0 }
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.count + 3 > NEAR
+    }
+
+    /// Adds the bodies of a bunch; those that are nobody are written over by the next.
+    #[inline(always)]
+    fn add(&mut self, items: [u32; 3], cell: [i32; 2]) {
+        for item in items {
+            self.bodies[self.count & (NEAR - 1)] = item;
+            self.cells[self.count & (NEAR - 1)] = cell;
+            self.count += usize::from(item != NONE);
+        }
+    }
 }

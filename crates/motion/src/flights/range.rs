@@ -13,7 +13,7 @@ use swarmyard_base::{Moment, Vec2};
 #[must_use]
 pub fn crossing(a: &Path, b: &Path, range: f64, after: Moment, until: Moment) -> Option<(Moment, bool)> {
     let start = a.start().max(b.start());
-    if !(range > 0.0) || after >= until {
+    if range <= 0.0 || range.is_nan() || after >= until {
         return None;
     }
     if let (Some(a), Some(b)) = (a.line(), b.line()) {
@@ -33,7 +33,7 @@ fn straight(
     let (r, v) = (at(a) - at(b), a.2 - b.2);
     let (aa, bb, c) = (v.norm2(), r.dot(v), r.norm2() - range * range);
     let under_root = bb * bb - aa * c;
-    if !(under_root > 0.0) {
+    if under_root <= 0.0 || under_root.is_nan() {
         return [None, None];
     }
     let root = under_root.sqrt();

@@ -103,7 +103,7 @@ impl Flights {
         let apart = at - self.place(j, moment);
         let apart = apart - self.copy(apart);
         let distance = apart.norm();
-        let normal = if distance > 0.0 { apart * (1.0 / distance) } else { Vec2::new(1.0, 0.0) };
+        let normal = if distance > 0.0 { over(apart, distance) } else { Vec2::new(1.0, 0.0) };
         let closing = -normal.dot(a.velocity - b.velocity);
         let point = at - normal * (a.radius + (distance - a.radius - b.radius) / 2.0);
         Meeting { moment, body: k as Body, with: With::Body(j as Body), normal, point, closing }
@@ -129,7 +129,7 @@ impl Flights {
             let point = closed::nearest(edge.a + shift, edge.b + shift, at);
             let away = at - point;
             let distance = away.norm();
-            let normal = if distance > 0.0 { away * (1.0 / distance) } else { Vec2::new(1.0, 0.0) };
+            let normal = if distance > 0.0 { over(away, distance) } else { Vec2::new(1.0, 0.0) };
             let closing = -normal.dot(self.bodies[k].velocity);
             return Meeting { moment, body, with, normal, point, closing };
         }
@@ -169,4 +169,10 @@ impl Flights {
             self.reported.push(Reported { body, partner, counts });
         }
     }
+}
+
+/// Divided, not multiplied by the inverse: the direction's length is then one as nearly as can be, and energy drifts less.
+#[inline]
+fn over(v: Vec2, length: f64) -> Vec2 {
+    Vec2::new(v.x / length, v.y / length)
 }

@@ -18,7 +18,7 @@
 //! |---|---|
 //! | provides | Consensus, any number of instances |
 //! | uses | Link (`link`), Detector (`detector`) |
-//! | guarantees | validity, integrity, uniform agreement always; termination if a majority never crashes, the detector is ◇S, and links lose nothing between robots that live (put `reliable-link` below where the network loses) |
+//! | guarantees | validity, integrity, uniform agreement always; termination if a majority never crashes, everybody who lives proposes, the detector is ◇S, and links lose nothing between robots that live (put `reliable-link` below where the network loses) |
 //! | messages | failure-free, in one instance: n − 1 proposals, n − 1 acks, (n − 1)² for the decision; 3 steps to the last decision |
 //! | memory | an instance is forgotten with its decision; what remains is a run of numbers |
 //! | model-checked | n = 3, rounds ≤ 2, any suspicions, any order of messages, one crash: `tests/model` |

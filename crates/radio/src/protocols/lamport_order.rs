@@ -11,7 +11,7 @@
 //!   reorder and duplicate.
 //! - **Messages**: n−1 with the content and at most (n−1)² answers for one broadcast; fewer when several are
 //!   under way, because a broadcast is an answer too. Two steps.
-//! - **Model-checked** exhaustively with 3 robots and 2 messages, links that reorder.
+//! - **Model-checked** exhaustively with 3 robots and 2 messages, links that reorder, with and without a crash.
 
 use super::ordering::{Inbox, Letter, asked, came_back};
 use serde::{Deserialize, Serialize};

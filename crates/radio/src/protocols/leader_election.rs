@@ -18,8 +18,8 @@
 //! | uses | Link (`link`), Detector (`detector`, optional) |
 //! | guarantees | ring, without crashes: exactly one leader, the highest, under any delay. Bully: the same if an answer takes less than `timeout`. With crashes and a detector that is eventually right (◇P): eventually the highest that lives leads everywhere |
 //! | assumes | links that lose nothing between robots that live; the bully also a bound on delays |
-//! | messages | ring, n stand: n to make it known, and 2n − 1 together at best (numbers rise along the ring), n(n + 1)/2 + n at worst (they fall). Bully: n − 1 when the highest stands, n² − 1 when the lowest does |
-//! | model-checked | ring n ≤ 5 in any order of numbers, bully n = 3: `tests/model` |
+//! | messages | ring, when all stand: 3n − 1 at best (numbers rise along the ring), n(n + 1)/2 + n at worst (they fall), n H_n + n on average; n of them make it known. Bully: n − 1 when the highest stands, n² − 1 when the lowest does |
+//! | model-checked | ring: n ≤ 5, every order of numbers and of messages. The bully fails there, as it must: the checker keeps no time |
 
 use super::bully::Bully;
 use super::chang_roberts::ChangRoberts;

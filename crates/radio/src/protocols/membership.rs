@@ -23,6 +23,7 @@
 //! | guarantees | view agreement and view synchrony always; progress while consensus makes some and the detector is eventually right (◇P). One group only: where robots are parted, views go on at most on the side with a majority of all robots |
 //! | messages | per change: 1 broadcast for the wish, one for each member's flush, and one consensus |
 //! | memory | messages of a view are kept until the next view |
+//! | model-checked | n = 2 on `chandra-toueg`, a message and one that quits, any order of messages: `tests/model` |
 
 use super::instances::shown;
 use serde::{Deserialize, Serialize};
@@ -80,8 +81,9 @@ enum Word {
     Change { view: Option<u64>, robot: u32, member: bool },
     /// A member is suspected: whoever lives should say so.
     Doubt { view: u64, robot: u32 },
-    /// All I have delivered in this view; or nothing, when I have forgotten.
-    Flush { view: u64, delivered: Option<Said> },
+    /// All I have delivered in this view, or nothing, when I have forgotten; and who should be in or out, as far
+    /// as I know: a flush may overtake the wish that began it.
+    Flush { view: u64, delivered: Option<Said>, changes: BTreeMap<u32, bool> },
 }
 
 /// What consensus decides.
@@ -133,10 +135,12 @@ impl ProtocolModel for MembershipByConsensus {
                 (String::from("CHANGE"), format!("robot {robot} {}", if member { "in" } else { "out" }))
             }
             Ok(Word::Doubt { view, robot }) => (String::from("DOUBT"), format!("view {view} robot {robot}")),
-            Ok(Word::Flush { view, delivered: Some(said) }) => {
+            Ok(Word::Flush { view, delivered: Some(said), .. }) => {
                 (String::from("FLUSH"), format!("view {view} {} messages", said.len()))
             }
-            Ok(Word::Flush { view, delivered: None }) => (String::from("FLUSH"), format!("view {view} gone")),
+            Ok(Word::Flush { view, delivered: None, .. }) => {
+                (String::from("FLUSH"), format!("view {view} gone"))
+            }
             Err(why) => (String::from("BAD"), why),
         }
     }
@@ -284,18 +288,16 @@ impl Place {
         } else if view == self.view {
             match word {
                 Word::Data { number, bytes, .. } => self.deliver(from, number, bytes, cx),
-                Word::Change { robot, member, .. } => self.change(robot, member, cx),
+                Word::Change { robot, member, .. } => self.change(&[(robot, member)].into(), cx),
                 Word::Doubt { robot, .. } => {
                     if self.members.contains(&robot) {
-                        self.begin_flush(cx);
+                        self.flush(BTreeMap::new(), cx);
                         self.propose(cx);
                     }
                 }
-                Word::Flush { delivered, .. } => {
-                    self.begin_flush(cx);
-                    if let Some(flush) = &mut self.flush {
-                        flush.from.entry(from).or_insert(delivered);
-                    }
+                Word::Flush { delivered, changes, .. } => {
+                    let real = self.real(&changes, cx);
+                    self.flush(real, cx).from.entry(from).or_insert(delivered);
                     self.propose(cx);
                 }
             }
@@ -305,9 +307,8 @@ impl Place {
     /// Whoever waits for a flush of a robot that has forgotten must hear that there is none.
     fn heard_as_outsider(&mut self, from: u32, word: &Word, cx: &mut Cx<'_>) {
         let Word::Flush { view, .. } = *word else { return };
-        let answered = self.early.iter().any(|(_, w)| *w == Word::Flush { view, delivered: None });
-        if from != cx.me() && !answered {
-            let gone = Word::Flush { view, delivered: None };
+        let gone = Word::Flush { view, delivered: None, changes: BTreeMap::new() };
+        if from != cx.me() && self.early.iter().all(|(_, word)| *word != gone) {
             self.early = vec![(cx.me(), gone.clone())];
             cx.broadcast(BROADCAST, &gone);
         }
@@ -325,28 +326,32 @@ impl Place {
         cx.tell_all(Indication::Delivered { from, bytes });
     }
 
-    fn change(&mut self, robot: u32, member: bool, cx: &mut Cx<'_>) {
+    /// Those changes that would change something.
+    fn real(&self, changes: &BTreeMap<u32, bool>, cx: &Cx<'_>) -> BTreeMap<u32, bool> {
+        let known = changes.iter().filter(|(robot, _)| **robot < cx.robots());
         // One that has forgotten must be out before it can be in again.
-        let member = member && !self.members.contains(&robot);
-        if robot >= cx.robots() || self.members.contains(&robot) == member {
-            return;
-        }
-        self.begin_flush(cx);
-        if let Some(flush) = &mut self.flush {
-            flush.changes.insert(robot, member);
-        }
-        self.propose(cx);
+        let possible = known.map(|(robot, member)| (*robot, *member && !self.members.contains(robot)));
+        possible.filter(|(robot, member)| self.members.contains(robot) != *member).collect()
     }
 
-    fn begin_flush(&mut self, cx: &mut Cx<'_>) {
-        if self.flush.is_some() {
-            return;
+    fn change(&mut self, changes: &BTreeMap<u32, bool>, cx: &mut Cx<'_>) {
+        let real = self.real(changes, cx);
+        if !real.is_empty() {
+            self.flush(real, cx);
+            self.propose(cx);
         }
-        self.flush = Some(Flush::default());
-        if self.members.contains(&cx.me()) {
+    }
+
+    /// The change of view under way, with these changes; begins it when there is none.
+    fn flush(&mut self, changes: BTreeMap<u32, bool>, cx: &mut Cx<'_>) -> &mut Flush {
+        if self.flush.is_none() && self.members.contains(&cx.me()) {
             let delivered = Some(self.delivered.clone());
-            cx.broadcast(BROADCAST, &Word::Flush { view: self.view, delivered });
+            let word = Word::Flush { view: self.view, delivered, changes: changes.clone() };
+            cx.broadcast(BROADCAST, &word);
         }
+        let flush = self.flush.get_or_insert_default();
+        flush.changes.extend(changes);
+        flush
     }
 
     /// Proposes the next view, when it has heard of every member or suspects it.

@@ -22,7 +22,7 @@
 //! - **Messages**: two broadcasts per chunk. With no chunk reserved `ahead` a robot advances a chunk of length L in
 //!   L/v + T, where T is how long a broadcast takes; with chunks ahead that make up for v·T, at its full speed v.
 //! - **Checked** with thousands of runs in the laboratory with random delays and pauses, and model-checked with 2
-//!   robots that cross each other's way, over a sequencer.
+//!   robots that cross each other's way, over a sequencer and over Lamport's order.
 
 use super::ordering::came_back;
 use super::ways::{Way, cut, heading_after, way};

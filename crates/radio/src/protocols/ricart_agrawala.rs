@@ -9,7 +9,8 @@
 //!   in any more; never two at once, all the same. Links may reorder and duplicate: an answer says which question
 //!   it is for.
 //! - **Messages**: 2(n−1) for each time inside.
-//! - **Model-checked** exhaustively with 3 robots that each go in once, links that reorder.
+//! - **Model-checked** exhaustively with 3 robots that each go in once, links that reorder, with and without a
+//!   crash.
 
 use super::ordering::came_back;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 //! - **Assumes**: no message is lost (put `reliable-link` below otherwise) and nobody crashes. Links may reorder
 //!   and duplicate.
 //! - **Messages**: 3(n−1) for one broadcast. Three steps.
-//! - **Model-checked** exhaustively with 3 robots and 2 messages, links that reorder.
+//! - **Model-checked** exhaustively with 3 robots and 2 messages, links that reorder, with and without a crash.
 
 use super::ordering::{Letter, Seen, asked, came_back};
 use serde::{Deserialize, Serialize};

@@ -191,3 +191,93 @@ impl Way {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All pieces of a motion, each with where it starts and ends; a robot that faces along y if it knows.
+    fn pieces(motion: &Motion, heading: Option<Vec2>) -> Vec<(Vec2, Piece)> {
+        let (mut way, mut at, mut fresh, mut all) = (way(motion).unwrap(), Vec2::ZERO, true, Vec::new());
+        while let Some(piece) = cut(&mut way, at, heading, fresh, 0.4) {
+            let from = at;
+            at = piece.end.unwrap_or(at);
+            fresh = false;
+            all.push((from, piece));
+            assert!(all.len() < 100, "{motion:?} never ends");
+        }
+        all
+    }
+
+    #[test]
+    fn a_move_to_a_point_turns_once_and_ends_there_exactly() {
+        let to = Vec2::new(0.6, 0.8);
+        let all = pieces(&Motion::MoveTo { to, speed: 0.5, turn_speed: 1.0 }, None);
+        assert_eq!(all.len(), 3);
+        assert!(matches!(all[0].1.step, Way::To { .. }) && matches!(all[1].1.step, Way::Forward { .. }));
+        assert_eq!(all[2].1.end, Some(to));
+        assert!(all.iter().all(|(from, p)| (p.end.unwrap() - *from).norm() <= 0.4 + 1e-12 && p.reach == 0.0));
+        assert!(pieces(&Motion::MoveTo { to: Vec2::ZERO, speed: 0.5, turn_speed: 1.0 }, None).is_empty());
+    }
+
+    #[test]
+    fn pieces_add_up_to_the_motion() {
+        let forward = Motion::Forward { distance: -1.0, speed: 0.5 };
+        let up = Some(Vec2::new(0.0, 1.0));
+        let all = pieces(&forward, up);
+        assert_eq!((all.len(), all[2].1.end), (3, Some(Vec2::new(0.0, -1.0))));
+        let velocity = Motion::Velocity { velocity: Vec2::new(0.0, 2.0), for_s: 0.5 };
+        let all = pieces(&velocity, None);
+        assert_eq!((all.len(), all[2].1.end), (3, Some(Vec2::new(0.0, 1.0))));
+        let time = |p: &Piece| if let Way::Arc { for_s, .. } = p.step { for_s } else { 0.0 };
+        let all = pieces(&Motion::Arc { speed: 0.5, spin: 1.0, for_s: 2.0 }, up);
+        assert!((all.iter().map(|(_, p)| time(p)).sum::<f64>() - 2.0).abs() < 1e-12 && all.len() == 3);
+    }
+
+    #[test]
+    fn what_leads_nobody_knows_where_takes_a_disc_and_what_stays_takes_nothing() {
+        let all = pieces(&Motion::Forward { distance: 0.3, speed: 0.5 }, None);
+        assert_eq!((all[0].1.end, all[0].1.reach), (None, 0.3));
+        let arc = pieces(&Motion::Arc { speed: -0.5, spin: 1.0, for_s: 0.5 }, None);
+        assert_eq!((arc[0].1.end, arc[0].1.reach, arc[0].1.moves), (None, 0.25, true));
+        for stays in [
+            Motion::Turn { by: 1.0, turn_speed: 1.0 },
+            Motion::Arc { speed: 0.0, spin: 1.0, for_s: f64::INFINITY },
+            Motion::Velocity { velocity: Vec2::ZERO, for_s: 3.0 },
+        ] {
+            let all = pieces(&stays, None);
+            assert!(all.len() == 1 && !all[0].1.moves, "{stays:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_back_is_cut_again() {
+        for motion in [
+            Motion::Turn { by: 1.0, turn_speed: 1.0 },
+            Motion::Forward { distance: 0.9, speed: 0.5 },
+            Motion::MoveTo { to: Vec2::new(0.3, 0.0), speed: 0.5, turn_speed: 1.0 },
+            Motion::Velocity { velocity: Vec2::new(0.5, 0.0), for_s: 1.5 },
+            Motion::Arc { speed: 0.5, spin: 1.0, for_s: 1.5 },
+        ] {
+            let whole = way(&motion).unwrap();
+            let mut left = whole;
+            let piece = cut(&mut left, Vec2::ZERO, None, true, 0.4).unwrap();
+            assert_ne!(left, whole);
+            left.put_back(&piece.step);
+            assert_eq!(left, whole);
+        }
+    }
+
+    #[test]
+    fn a_heading_is_known_after_a_way_straight_on_and_turns_with_the_robot() {
+        let (east, north) = (Vec2::new(1.0, 0.0), Vec2::new(0.0, 1.0));
+        let forward = |distance| Way::Forward { distance, speed: 1.0 };
+        let after = |before, step, moved| heading_after(before, &step, Ended::Finished, moved);
+        assert_eq!(after(None, forward(2.0), east * 2.0), Some(east));
+        assert_eq!(after(None, forward(-2.0), east * -2.0), Some(east));
+        assert_eq!(after(None, forward(1e-9), east * 1e-9), None);
+        let turn = Way::Turn { by: std::f64::consts::FRAC_PI_2, turn_speed: 1.0 };
+        assert!((after(Some(east), turn, Vec2::ZERO).unwrap() - north).norm() < 1e-15);
+        assert_eq!(heading_after(Some(east), &turn, Ended::Replaced, Vec2::ZERO), None);
+    }
+}

@@ -36,7 +36,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
-use swarmyard_base::{Moment, Time, Uid};
+use swarmyard_base::{Moment, Time, Uid, Vec2};
 use swarmyard_part_api::{
     Answer, Endless, Exclusion, Graph, GraphModel, Happening, Indication, Motion, Pending, Propose, Query,
     Request, Robot, ToAll, ToRobots, Watch,
@@ -60,6 +60,9 @@ pub(crate) struct Life {
     /// In order.
     pub(crate) notes: Vec<Note>,
     timers: BTreeMap<u64, u16>,
+    /// The light it shows. A gps answers (light & 7, light >> 3 & 3): wheels made for tests say by it where
+    /// they are.
+    pub(crate) light: u8,
     /// It should have stayed down: such states are out of bounds.
     gone: bool,
 }
@@ -332,6 +335,7 @@ impl Actor for Process {
             memory: Graph::new(&self.model).save(),
             notes: Vec::new(),
             timers: BTreeMap::new(),
+            light: usize::from(id) as u8,
             gone: false,
         };
         match kept {
@@ -428,8 +432,14 @@ impl Robot for Hands<'_> {
         Err("there is nowhere to go".to_owned())
     }
     fn halt(&mut self) {}
-    fn pull(&mut self, _query: &Query) -> Result<Answer, String> {
-        Err("there is no sensor".to_owned())
+    fn pull(&mut self, query: &Query) -> Result<Answer, String> {
+        let light = self.life.light;
+        match query {
+            Query::Gps { .. } => {
+                Ok(Answer::Point(Vec2::new(f64::from(light & 7), f64::from(light >> 3 & 3))))
+            }
+            _ => Err("there is no such sensor".to_owned()),
+        }
     }
     fn watch(&mut self, _node: u16, _watch: &Watch) -> Result<u64, String> {
         Err("there is no sensor".to_owned())
@@ -438,7 +448,9 @@ impl Robot for Hands<'_> {
     fn pending(&self, _robot: u32) -> Vec<Pending> {
         Vec::new()
     }
-    fn shine(&mut self, _light: u8) {}
+    fn shine(&mut self, light: u8) {
+        self.life.light = light;
+    }
     fn asked(&mut self, node: u16, port: usize, request: &Request) {
         if node == self.top {
             self.life.notes.push(note_of_request(port as u16, request));

@@ -5,3 +5,7 @@
 mod adaptor;
 mod agree;
 mod broadcasts;
+#[path = "../support/one_word.rs"]
+mod one_word;
+mod orders;
+mod reservation;

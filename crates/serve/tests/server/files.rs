@@ -108,3 +108,22 @@ fn a_server_that_is_started_with_a_broken_scenario_shows_what_is_wrong() {
     console.until_state("paused");
     assert_eq!(console.step(5), crate::run::hashes(5)[5]);
 }
+
+#[test]
+fn problems_of_a_configuration_have_their_places_in_it() {
+    let place = Place::new();
+    place.folder.write("worlds/bad.config", "process.nun = 3\nrobot.size = 10\nbornpoint.random = true\n");
+    let mut console = place.console();
+    let error = console.ask(json!({ "do": "open", "path": "worlds/bad.config" })).unwrap_err();
+    let problem = &error["problems"].as_array().unwrap()[0];
+    assert_eq!(
+        (problem["file"].as_str(), problem["code"].as_str()),
+        (Some("worlds/bad.config"), Some("missing-key"))
+    );
+    let all = error["problems"].as_array().unwrap();
+    let unknown = all.iter().find(|p| p["code"] == "unknown-key").unwrap();
+    assert_eq!(
+        (unknown["line"].as_u64(), unknown["help"].as_str()),
+        (Some(1), Some("did you mean `process.num`?"))
+    );
+}

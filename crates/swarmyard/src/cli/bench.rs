@@ -4,6 +4,7 @@
 //! does other things as well gives the same answer.
 
 mod displays;
+mod gas;
 
 use super::again;
 use super::fail::{Exit, Failure};
@@ -31,14 +32,15 @@ Examples:
   swarmyard bench swarm12 --robots 10000
   swarmyard bench swarm12 --robots 50 --scenario > swarm12.toml    the same world as a file
   swarmyard bench --table                                          the standard set, as Markdown
-  swarmyard bench --levels                                         what each level of detail costs";
+  swarmyard bench --levels                                         what each level of detail costs
+  swarmyard bench --gas                                            collisions of discs in flight";
 
 /// Arguments of `bench`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// The world: swarm12, swarm12-disc, prox24, laser180, circles, programs, or a scenario file
-    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays"])]
+    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays", "gas"])]
     world: Option<String>,
     /// Number of robots, in a world of that many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -67,6 +69,9 @@ pub(crate) struct BenchArgs {
     /// Measure what showing a run to displays costs and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers"])]
     displays: bool,
+    /// Measure collisions of discs in flight, a gas of hard discs, and print a Markdown table
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays"])]
+    gas: bool,
 }
 
 /// What is measured.
@@ -114,6 +119,9 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
     }
     if args.displays {
         return displays::displays(out);
+    }
+    if args.gas {
+        return gas::gas(out);
     }
     let subject = Subject::named(name)?;
     if args.scenario {

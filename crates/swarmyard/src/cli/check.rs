@@ -3,6 +3,7 @@
 use super::fail::{Exit, Failure, problem_json};
 use super::load::{self, SetArgs};
 use super::out::{Out, count};
+use super::sweep;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -28,7 +29,8 @@ pub(crate) fn check(args: &CheckArgs, out: &Out) -> Result<Exit, Failure> {
     let mut results = Vec::new();
     for file in &args.files {
         let name = file.display().to_string();
-        match load::scenario(file, &args.set.set, 1) {
+        let loaded = load::scenario(file, &args.set.set, 1);
+        match loaded.and_then(|sim| sweep::check(file, &args.set.set).map(|()| sim)) {
             Ok(sim) => results.push(good(&name, &sim, out)?),
             Err(failure) => {
                 exit = Exit::Scenario;

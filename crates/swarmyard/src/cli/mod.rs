@@ -9,6 +9,7 @@
 mod again;
 mod bench;
 mod check;
+mod convert;
 mod ctl;
 mod diff;
 mod doctor;
@@ -72,6 +73,8 @@ enum Command {
     Schema,
     /// Format scenarios
     Fmt(fmt::FmtArgs),
+    /// Write a configuration of Neko's robot simulator as a scenario
+    Convert(convert::ConvertArgs),
     /// Name the first time, robot and field in which two recordings differ
     Diff(diff::DiffArgs),
     /// Run a recording again, and check that nothing differs
@@ -113,6 +116,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Describe(args) => sheets::describe(args, &out),
         Command::Schema => sheets::schema(&out),
         Command::Fmt(args) => fmt::fmt(args, &out),
+        Command::Convert(args) => convert::convert(args, &out),
         Command::Diff(args) => diff::diff(args, &out),
         Command::Replay(args) => replay::replay(args, &out),
         Command::Watch(args) => watch::watch(args, &out),

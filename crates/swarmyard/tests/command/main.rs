@@ -3,6 +3,7 @@
 mod bench;
 mod changes;
 mod check;
+mod convert;
 mod demo;
 mod header;
 mod project;

@@ -66,7 +66,7 @@ impl OlfatiSaber {
 
     /// Potential at a smooth distance, by Simpson's rule from the distance of rest.
     fn potential(&self, z: f64) -> f64 {
-        const PIECES: u32 = 200;
+        const PIECES: u32 = 100;
         let from = self.sigma(self.d);
         let to = z.min(self.sigma(self.r));
         let h = (to - from) / f64::from(PIECES);

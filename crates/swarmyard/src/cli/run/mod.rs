@@ -21,7 +21,7 @@ use speech::Speech;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stop::Stop;
+pub(crate) use stop::Stop;
 use swarmyard::Sim;
 use swarmyard::engine::Frame;
 use tape::Tape;

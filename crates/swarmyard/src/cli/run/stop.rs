@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Whether somebody wants the run to end.
-pub(super) struct Stop {
+pub(crate) struct Stop {
     asked: Arc<AtomicU32>,
 }
 
 impl Stop {
     /// Listens for interrupt, termination and hang-up from now on.
-    pub(super) fn install() -> Result<Stop, Failure> {
+    pub(crate) fn install() -> Result<Stop, Failure> {
         let asked = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&asked);
         ctrlc::set_handler(move || {
@@ -24,7 +24,7 @@ impl Stop {
     }
 
     /// Whether a signal has come.
-    pub(super) fn requested(&self) -> bool {
+    pub(crate) fn requested(&self) -> bool {
         self.asked.load(Ordering::SeqCst) > 0
     }
 }

@@ -1,0 +1,317 @@
+//! The same protocols over real sockets, judged by the same checkers as in the laboratory.
+
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use swarmyard_agents::wire::{self, Mode, Script, Settings, Wire, WireError};
+use swarmyard_base::hash::mix64;
+use swarmyard_part_api::{Exclusion, GraphModel, Indication, Propose, Registry};
+use swarmyard_radio::check::{Violations, all, broadcast, consensus};
+use swarmyard_radio::lab::{Stack, Trace, What};
+use swarmyard_scene::Value;
+
+/// Long enough for everything below on a busy machine; nothing waits for it but the clock.
+const LONG: Duration = Duration::from_secs(5);
+
+fn registry() -> Registry {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    registry
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+/// A protocol: its name, its class, its parameters.
+type Layer = (&'static str, &'static str, Vec<(&'static str, Value)>);
+
+fn link() -> Layer {
+    ("sure", "reliable-link", vec![("retry", Value::Num(0.03)), ("slowest", Value::Num(0.2))])
+}
+
+/// A graph by (name, class, parameters), over a reliable link called `sure`; the probe uses the last one.
+fn graph(classes: &[Layer]) -> Arc<GraphModel> {
+    let registry = registry();
+    let (name, class, params) = link();
+    let mut stack = Stack::new(&registry).class(name, class, &params);
+    for (name, class, params) in classes {
+        stack = stack.class(name, class, params);
+    }
+    stack.probe(&[classes.last().map_or("sure", |c| c.0)]).build().unwrap()
+}
+
+/// Twelve broadcasts of three processes within half a second.
+fn twelve() -> Script {
+    let mut script = Script::default();
+    for k in 0..12 {
+        script.broadcast(0.1 + 0.03 * f64::from(k), k % 3, &format!("m{k}"));
+    }
+    script
+}
+
+/// Three processes propose in five instances.
+fn five_instances() -> Script {
+    let mut script = Script::default();
+    for instance in 0..5 {
+        for process in 0..3 {
+            let value = format!("v{instance} of {process}").into_bytes().into();
+            script.at(0.2 + 0.1 * instance as f64, process, Propose { instance, value });
+        }
+    }
+    script
+}
+
+/// A detector that is patient enough for a busy machine.
+fn detector() -> Layer {
+    ("fd", "heartbeat", vec![("timeout", Value::Num(1.0)), ("adaptive", Value::Bool(true))])
+}
+
+fn agreeing(class: &'static str) -> Layer {
+    ("agree", class, vec![("link", text("sure")), ("detector", text("fd"))])
+}
+
+struct Case {
+    name: &'static str,
+    graph: fn() -> Arc<GraphModel>,
+    script: fn() -> Script,
+    /// How many indications there must be at least.
+    least: usize,
+    check: fn(&Trace) -> Violations,
+}
+
+fn over_sure(name: &'static str, class: &'static str) -> Layer {
+    (name, class, vec![("link", text("sure"))])
+}
+
+/// One line for each stack.
+const CASES: &[Case] = &[
+    Case {
+        name: "reliable broadcast",
+        graph: || graph(&[over_sure("rb", "reliable-broadcast")]),
+        script: twelve,
+        least: 36,
+        check: broadcast::reliable,
+    },
+    Case {
+        name: "uniform broadcast",
+        graph: || graph(&[over_sure("urb", "uniform-broadcast")]),
+        script: twelve,
+        least: 36,
+        check: broadcast::uniform,
+    },
+    Case {
+        name: "FIFO broadcast",
+        graph: || {
+            let fifo = ("fifo", "fifo-broadcast", vec![("broadcast", text("rb"))]);
+            graph(&[over_sure("rb", "reliable-broadcast"), fifo])
+        },
+        script: twelve,
+        least: 36,
+        check: |t| all([broadcast::reliable(t), broadcast::fifo(t)]),
+    },
+    Case {
+        name: "causal broadcast",
+        graph: || {
+            let causal = ("causal", "causal-broadcast", vec![("broadcast", text("rb"))]);
+            graph(&[over_sure("rb", "reliable-broadcast"), causal])
+        },
+        script: twelve,
+        least: 36,
+        check: |t| all([broadcast::reliable(t), broadcast::fifo(t), broadcast::causal(t)]),
+    },
+    Case {
+        name: "total order by Lamport's clocks",
+        graph: || graph(&[over_sure("order", "lamport-order")]),
+        script: twelve,
+        least: 36,
+        check: |t| all([broadcast::atomic(t), broadcast::fifo(t)]),
+    },
+    Case {
+        name: "total order by a sequencer",
+        graph: || {
+            let params = vec![("link", text("sure")), ("uniform", Value::Bool(true))];
+            graph(&[("order", "sequencer-order", params)])
+        },
+        script: twelve,
+        least: 36,
+        check: broadcast::uniform_atomic,
+    },
+    Case {
+        name: "total order by Skeen",
+        graph: || graph(&[over_sure("order", "skeen-order")]),
+        script: twelve,
+        least: 36,
+        check: broadcast::atomic,
+    },
+    Case {
+        name: "consensus of Chandra and Toueg",
+        graph: || graph(&[detector(), agreeing("chandra-toueg")]),
+        script: five_instances,
+        least: 15,
+        check: consensus::uniform,
+    },
+    Case {
+        name: "consensus of Mostéfaoui and Raynal",
+        graph: || graph(&[detector(), agreeing("mostefaoui-raynal")]),
+        script: five_instances,
+        least: 15,
+        check: consensus::uniform,
+    },
+    Case {
+        name: "Paxos over the bare network",
+        graph: || {
+            let timeout = vec![("way", text("accusations")), ("timeout", Value::Num(1.0))];
+            graph(&[("leader", "omega", timeout), ("agree", "paxos", vec![("leader", text("leader"))])])
+        },
+        script: five_instances,
+        least: 15,
+        check: consensus::uniform,
+    },
+    Case {
+        name: "total order by consensus",
+        graph: || {
+            let order = vec![("broadcast", text("rb")), ("consensus", text("agree"))];
+            let rb = over_sure("rb", "reliable-broadcast");
+            graph(&[detector(), agreeing("chandra-toueg"), rb, ("order", "order-by-consensus", order)])
+        },
+        script: twelve,
+        least: 36,
+        check: broadcast::uniform_atomic,
+    },
+];
+
+fn all_cases(settings: Settings) {
+    std::thread::scope(|scope| {
+        for case in CASES {
+            scope.spawn(move || {
+                let graphs = vec![(case.graph)(); 3];
+                let trace = wire::run(&graphs, settings, &(case.script)(), LONG).unwrap();
+                let wrong = (case.check)(&trace);
+                assert!(wrong.is_empty(), "{} over {:?}: {}", case.name, settings.mode, wrong.join("\n"));
+                let told = trace.indications().count();
+                assert!(
+                    told >= case.least,
+                    "{} over {:?}: only {told} indications",
+                    case.name,
+                    settings.mode
+                );
+                let lost = trace.events.iter().filter(|e| matches!(e.what, What::Lost { .. })).count();
+                println!(
+                    "{} over {:?}: {told} indications, {} messages, {lost} lost",
+                    case.name,
+                    settings.mode,
+                    trace.copies()
+                );
+                assert_eq!(lost > 0, settings.loss > 0.0, "{}", case.name);
+            });
+        }
+    });
+}
+
+#[test]
+fn every_stack_passes_its_checker_over_udp_that_loses() {
+    all_cases(Settings::new(Mode::Udp).losing(0.2));
+}
+
+#[test]
+fn every_stack_passes_its_checker_over_tcp() {
+    all_cases(Settings::new(Mode::Tcp));
+}
+
+#[test]
+fn bare_best_effort_fails_over_udp_that_loses() {
+    let graph =
+        Stack::new(&registry()).class("all", "best-effort-broadcast", &[]).probe(&["all"]).build().unwrap();
+    let settings = Settings::new(Mode::Udp).losing(0.3);
+    let trace = wire::run(&vec![graph; 3], settings, &twelve(), Duration::from_secs(1)).unwrap();
+    assert!(!broadcast::best_effort_validity(&trace).is_empty());
+    assert_eq!(broadcast::integrity(&trace), Violations::new());
+}
+
+#[test]
+fn a_process_crashes_and_comes_back() {
+    let mut script = twelve();
+    script.crash(0.3, 2);
+    script.recover(1.0, 2);
+    script.broadcast(1.5, 2, "back");
+    let graph = graph(&[over_sure("rb", "reliable-broadcast")]);
+    let trace = wire::run(&vec![graph; 3], Settings::new(Mode::Udp).losing(0.1), &script, LONG).unwrap();
+    assert_eq!(broadcast::reliable(&trace), Violations::new());
+    assert_eq!((trace.correct(), trace.up_at_the_end()), ([0, 1].into(), [0, 1, 2].into()));
+    let back =
+        |what: &Indication| matches!(what, Indication::Delivered { bytes, .. } if bytes[..] == b"back"[..]);
+    assert_eq!(trace.indications().filter(|i| back(i.3)).count(), 3);
+}
+
+#[test]
+fn garbage_changes_nothing() {
+    let graph = graph(&[over_sure("rb", "reliable-broadcast")]);
+    let bound = Wire::bind(&vec![graph; 3], Settings::new(Mode::Udp)).unwrap();
+    let addresses = bound.addresses().to_vec();
+    let trace = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let stranger = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+            let start = Instant::now();
+            let mut sent = 0_u64;
+            while start.elapsed() < Duration::from_secs(1) {
+                sent += 1;
+                let length = (mix64(sent) % 1400) as usize;
+                let mut garbage: Vec<u8> = (0..length as u64).map(|k| mix64(sent << 12 | k) as u8).collect();
+                if sent.is_multiple_of(2) && garbage.len() > 4 {
+                    garbage[..4].copy_from_slice(b"SWY1");
+                }
+                // The system may refuse some of a flood.
+                let _ = stranger.send_to(&garbage, addresses[(sent % 3) as usize]);
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            assert!(sent > 100);
+        });
+        bound.run(&twelve(), LONG).unwrap()
+    });
+    assert_eq!(broadcast::reliable(&trace), Violations::new());
+    assert_eq!(trace.indications().count(), 36);
+    // Everything that was heard had been sent.
+    let sent: Vec<u64> = trace.events.iter().filter_map(|e| serial(&e.what, true)).collect();
+    let heard: Vec<u64> = trace.events.iter().filter_map(|e| serial(&e.what, false)).collect();
+    assert!(!heard.is_empty() && heard.iter().all(|s| sent.contains(s)));
+}
+
+fn serial(what: &What, sent: bool) -> Option<u64> {
+    match what {
+        What::Sent { serial, .. } if sent => Some(*serial),
+        What::Received { serial, .. } if !sent => Some(*serial),
+        _ => None,
+    }
+}
+
+#[test]
+fn messages_that_are_too_long_are_lost_and_nothing_else() {
+    let graph =
+        Stack::new(&registry()).class("all", "best-effort-broadcast", &[]).probe(&["all"]).build().unwrap();
+    for mode in [Mode::Udp, Mode::Tcp] {
+        let mut script = Script::default();
+        script.broadcast(0.1, 0, &"x".repeat(wire::MOST_BYTES + 1));
+        script.broadcast(0.2, 0, &"y".repeat(wire::MOST_BYTES / 2));
+        let graphs = vec![Arc::clone(&graph); 2];
+        let trace = wire::run(&graphs, Settings::new(mode), &script, Duration::from_secs(2)).unwrap();
+        let delivered: Vec<usize> = trace
+            .indications()
+            .filter(|i| i.1 == 1)
+            .map(|i| if let Indication::Delivered { bytes, .. } = i.3 { bytes.len() } else { 0 })
+            .collect();
+        assert_eq!(delivered, [wire::MOST_BYTES / 2], "{mode:?}");
+    }
+}
+
+#[test]
+fn mistakes_are_reported_before_anything_runs() {
+    let graph = graph(&[]);
+    let many = vec![Arc::clone(&graph); wire::MOST_PROCESSES + 1];
+    let result = Wire::bind(&many, Settings::new(Mode::Udp)).map(|_| ());
+    assert!(matches!(result, Err(WireError::TooMany(65))), "{result:?}");
+    let mut script = Script::default();
+    script.at(0.1, 0, Exclusion::Enter);
+    let problem = wire::run(&[graph], Settings::new(Mode::Udp), &script, LONG).unwrap_err();
+    assert_eq!(problem.to_string(), "the probe of process 0 has no port for mutex");
+}

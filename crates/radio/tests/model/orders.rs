@@ -1,0 +1,148 @@
+//! Total orders and mutual exclusion, through every schedule at small sizes.
+
+use crate::adaptor::{Net, Note, Snapshot, System, at_rest, says, system, told, trace};
+use crate::one_word::OneWord;
+use stateright::{Checker, Expectation, Model};
+use std::sync::Arc;
+use swarmyard_part_api::{Exclusion, GraphModel, Registry, Request};
+use swarmyard_radio::check::broadcast;
+use swarmyard_radio::lab::Stack;
+use swarmyard_scene::Value;
+
+fn graph(class: &str, params: &[(&str, Value)]) -> Arc<GraphModel> {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    Stack::new(&registry).class("top", class, params).probe(&["top"]).build().unwrap()
+}
+
+fn by_consensus() -> Arc<GraphModel> {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    Stack::new(&registry)
+        .class("spread", "best-effort-broadcast", &[])
+        .model("word", Arc::new(OneWord), &[])
+        .class("top", "order-by-consensus", &[("broadcast", Value::Text("spread".into()))])
+        .probe(&["top"])
+        .build()
+        .unwrap()
+}
+
+fn uniform(yes: bool) -> [(&'static str, Value); 1] {
+    [("uniform", Value::Bool(yes))]
+}
+
+fn one_each() -> Vec<Vec<Request>> {
+    vec![vec![says("a")], vec![says("b")], vec![]]
+}
+
+fn all_told(state: &Snapshot, many: usize) -> bool {
+    (0..state.actor_states.len()).all(|p| told(state, p) == many)
+}
+
+/// Three robots and two messages: what must hold of every total order in every state.
+fn ordered(graph: &Arc<GraphModel>, crashes: usize) -> System {
+    system(graph, one_each(), Net::Unordered)
+        .max_crashes(crashes)
+        .property(Expectation::Always, "integrity", |_, s| broadcast::integrity(&trace(s)).is_empty())
+        .property(Expectation::Always, "order", |_, s| broadcast::uniform_total_order(&trace(s)).is_empty())
+        .property(Expectation::Sometimes, "all deliver", |_, s| all_told(s, 2))
+}
+
+fn complete(system: System) -> System {
+    system.property(Expectation::Always, "complete", |m, s| at_rest(m, s, broadcast::uniform))
+}
+
+/// Checks everything, or everything up to a depth.
+fn check(name: &str, system: System, depth: Option<usize>) {
+    let builder = system.checker().threads(2);
+    match depth {
+        Some(depth) => finish(name, &builder.target_max_depth(depth).spawn_bfs().join()),
+        None => finish(name, &builder.spawn_dfs().join()),
+    }
+}
+
+fn finish(name: &str, checker: &impl Checker<System>) {
+    println!("{name}: {} states, depth {}", checker.unique_state_count(), checker.max_depth());
+    checker.assert_properties();
+}
+
+#[test]
+fn lamport_order_is_total_and_complete_and_without_answers_after_a_crash_it_only_stops() {
+    let graph = graph("lamport-order", &[]);
+    check("lamport-order", complete(ordered(&graph, 0)), None);
+    check("lamport-order, one crash", ordered(&graph, 1), None);
+}
+
+#[test]
+fn skeen_order_is_total_and_complete_and_after_a_crash_it_only_stops() {
+    let graph = graph("skeen-order", &[]);
+    check("skeen-order", complete(ordered(&graph, 0)), None);
+    check("skeen-order, one crash", ordered(&graph, 1), None);
+}
+
+#[test]
+fn the_sequencer_is_total_under_a_crash_and_uniform_only_when_told_so() {
+    check("sequencer-order", complete(ordered(&graph("sequencer-order", &uniform(false)), 0)), None);
+    check("sequencer-order, one crash", ordered(&graph("sequencer-order", &uniform(false)), 1), None);
+    let agrees = |yes: bool| {
+        ordered(&graph("sequencer-order", &uniform(yes)), 1).property(
+            Expectation::Always,
+            "uniform agreement",
+            |m, s| at_rest(m, s, broadcast::uniform_agreement),
+        )
+    };
+    check("sequencer-order, uniform, one crash", agrees(true), None);
+    let control = agrees(false).checker().spawn_bfs().join();
+    control.assert_any_discovery("uniform agreement");
+}
+
+#[test]
+fn tokens_keep_the_order_as_far_as_one_looks() {
+    for (class, depth) in [("token-order", 24), ("moving-sequencer", 16)] {
+        let system = ordered(&graph(class, &uniform(false)), 0);
+        check(&format!("{class}, to depth {depth}"), system, Some(depth));
+    }
+}
+
+#[test]
+fn order_by_consensus_is_total_and_complete() {
+    check("order-by-consensus", complete(ordered(&by_consensus(), 0)), None);
+}
+
+#[test]
+fn the_fake_order_is_seen_through() {
+    let graph = graph("fake-order", &[]);
+    ordered(&graph, 0).checker().spawn_bfs().join().assert_any_discovery("order");
+}
+
+/// Whether a robot is inside.
+fn inside(state: &Snapshot, process: usize) -> bool {
+    let notes = state.actor_states[process].notes.iter().rev();
+    let last = notes.into_iter().find(|n| matches!(n, Note::Entered(_) | Note::Leave(_)));
+    matches!(last, Some(Note::Entered(_)))
+}
+
+#[test]
+fn ricart_agrawala_lets_in_one_at_a_time_and_everybody_in_the_end() {
+    let script = || vec![Request::from(Exclusion::Enter), Request::from(Exclusion::Leave)];
+    let make = |crashes| {
+        system(&graph("ricart-agrawala", &[]), vec![script(), script(), script()], Net::Unordered)
+            .max_crashes(crashes)
+            .property(Expectation::Always, "one at a time", |_, s| {
+                (0..3).filter(|p| inside(s, *p) && !s.crashed[*p]).count() <= 1
+            })
+            .property(Expectation::Sometimes, "all got in", |_, s| all_told(s, 1))
+    };
+    check("ricart-agrawala", make(0), None);
+    check("ricart-agrawala, one crash", make(1), None);
+    let enter = || vec![Request::from(Exclusion::Enter)];
+    let waits = system(&graph("ricart-agrawala", &[]), vec![enter(), enter(), enter()], Net::Unordered)
+        .property(Expectation::Always, "somebody gets in", |m, s| {
+            at_rest(m, s, |trace| match trace.indications().count() {
+                0 => vec!["nobody is in".to_owned()],
+                _ => Vec::new(),
+            })
+        })
+        .property(Expectation::Sometimes, "one is in", |_, s| (0..3).any(|p| inside(s, p)));
+    check("ricart-agrawala, all stay", waits, None);
+}
