@@ -85,7 +85,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("election", "crash = [\"p8\"]", "crash = [\"p7\"]"),
     ("election", "detector = \"heart\"", "order = [7, 6, 5, 4, 3, 2, 1, 0]\nat_start = false"),
     ("figure-3-10", "broadcast = \"atomic\"", "broadcast = \"reliable\""),
-    ("figure-3-10", "crash = [\"r2\"]", "crash = [\"r1\", \"r2\", \"r3\"]"),
+    ("figure-3-10", "crash = [\"r1\"]", "crash = [\"r1\", \"r2\", \"r3\"]"),
     ("flocking", "noise = \"20deg\"", "noise = \"360deg\""),
     ("gather-then-scatter", "[\"gather\", \"scatter\"]", "[\"scatter\", \"gather\"]"),
     ("gathering", "speed = [3, 6]", "speed = [0.1, 0.2]"),
