@@ -40,6 +40,8 @@ async fn lead(robot: Robot, settings: Leading) {
         }
     }
     robot.say("we are there");
+    // Whoever lends it the body may give it to another now.
+    robot.halt();
 }
 
 /// The class `leader`.

@@ -6,11 +6,11 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Time, Uid, Vec2};
 use swarmyard_part_api as api;
 use swarmyard_part_api::{
-    Answer, Graph, GraphModel, Happening, Motion, NodeSpec, Pending, Query, ServiceKind, Watch, protocol_id,
-    to_bytes,
+    Answer, Ended, Every, Graph, GraphModel, Happening, Motion, NodeSpec, Pending, Push, Query, ServiceKind,
+    Watch, WatchFor, protocol_id, to_bytes,
 };
 
-const USES: &[ServiceKind] = &[ServiceKind::Motion, ServiceKind::Link];
+const USES: &[ServiceKind] = &[ServiceKind::Motion, ServiceKind::Link, ServiceKind::Watching];
 
 /// A world that writes down what is done to it.
 #[derive(Default)]
@@ -63,7 +63,8 @@ impl api::Robot for World {
         }
     }
     fn watch(&mut self, _: u16, _: &Watch) -> Result<u64, String> {
-        Err("none".to_owned())
+        self.numbers += 1;
+        Ok(self.numbers)
     }
     fn unwatch(&mut self, _: u64) {}
     fn pending(&self, _: u32) -> Vec<Pending> {
@@ -73,7 +74,7 @@ impl api::Robot for World {
 }
 
 fn graph(program: Program) -> Graph {
-    let spec = NodeSpec { name: "a".to_owned(), model: Arc::new(program), ports: vec![None, None] };
+    let spec = NodeSpec { name: "a".to_owned(), model: Arc::new(program), ports: vec![None; 3] };
     Graph::new(&Arc::new(GraphModel::new(vec![spec]).unwrap_or_else(|_| panic!("it connects"))))
 }
 
@@ -162,6 +163,28 @@ fn a_checkpoint_empties_the_journal_and_keeps_the_letter_box() {
     }
     assert_eq!(world.said.last().expect("it spoke"), "1275");
     assert!(sizes[49] <= sizes[0] + 4, "the memory does not grow: {} then {}", sizes[0], sizes[49]);
+}
+
+#[test]
+fn of_pushes_that_nobody_waits_for_the_newest_is_kept() {
+    let function = |robot: Robot, (): ()| async move {
+        let near = robot.watch(Watch { what: WatchFor::Near { range: 1.0 }, every: Every::Exact });
+        let how = robot.forward(1.0, 1.0).await;
+        robot.say(&format!("{how:?}"));
+        loop {
+            let (watch, answer) = robot.next_push().await;
+            robot.say(&format!("{} {answer:?}", watch == near));
+        }
+    };
+    let (mut world, mut one) = (World::default(), graph(program(USES, (), function)));
+    on(&mut one, &mut world, Happening::Start);
+    let push =
+        |x: f64| Happening::Pushed { node: 0, push: Push { watch: 1, answer: Answer::Numbers(vec![x]) } };
+    on(&mut one, &mut world, push(1.0));
+    on(&mut one, &mut world, push(2.0));
+    on(&mut one, &mut world, Happening::Ended { node: 0, task: 2, how: Ended::Finished });
+    on(&mut one, &mut world, push(3.0));
+    assert_eq!(world.said[1..], ["Finished", "true Numbers([2.0])", "true Numbers([3.0])"]);
 }
 
 #[test]

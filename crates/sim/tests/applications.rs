@@ -2,6 +2,8 @@
 //! the same on any number of threads and whether or not it stops at every event.
 
 use std::path::PathBuf;
+use swarmyard_engine::{Note, RunEvent};
+use swarmyard_part_api::Motion;
 use swarmyard_sim::{Options, Sim};
 
 /// Every world of this kind.
@@ -54,24 +56,6 @@ fn not_met(sim: &Sim) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "tmp"]
-fn show() {
-    for name in ["coverage", "flocking", "inaccurate-compasses", "radio-relay", "reserved-gathering"] {
-        let t = std::time::Instant::now();
-        let sim = run(load(name, &Options::default()));
-        println!("{name} {:?}", t.elapsed());
-        for p in &sim.state().pose {
-            println!("  {:.3} {:.3}", p.at.x, p.at.y);
-        }
-    }
-    for name in WORLDS {
-        let t = std::time::Instant::now();
-        let _ = run(load(name, &Options::default()));
-        println!("{name} {:?}", t.elapsed());
-    }
-}
-
-#[test]
 fn every_application_meets_its_assertions() {
     let mut wrong = Vec::new();
     for name in WORLDS {
@@ -90,6 +74,53 @@ fn every_application_meets_its_assertions() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A world, a piece of its text, and what makes an assertion fail in its place.
+const BROKEN: &[(&str, &str, &str)] = &[
+    ("ask-for-help", "mean = \"10s\"", "mean = \"10000s\""),
+    ("circle-formation", "rule = \"circle\"", "rule = \"midpoint\""),
+    ("coverage", "round = \"1s\"", "round = \"1s\"\nrounds = 2"),
+    ("cyclic-pursuit", "step = \"20mm\"", "step = \"19mm\""),
+    ("election", "crash = [\"p8\"]", "crash = [\"p7\"]"),
+    ("election", "detector = \"heart\"", "order = [7, 6, 5, 4, 3, 2, 1, 0]\nat_start = false"),
+    ("figure-3-10", "broadcast = \"atomic\"", "broadcast = \"reliable\""),
+    ("figure-3-10", "crash = [\"r1\"]", "crash = [\"r1\", \"r2\", \"r3\"]"),
+    ("flocking", "noise = \"20deg\"", "noise = \"360deg\""),
+    ("gather-then-scatter", "[\"gather\", \"scatter\"]", "[\"scatter\", \"gather\"]"),
+    ("gathering", "speed = [3, 6]", "speed = [0.1, 0.2]"),
+    (
+        "inaccurate-compasses",
+        "\"sectors\"\nscheduler = \"bounded\"",
+        "\"midpoint\"\nscheduler = \"round-robin\"",
+    ),
+    ("leader-waits", "company = 5", "company = 0"),
+    ("path-reservation", "motion = \"reservation\"", ""),
+    ("platoon", "rule = \"platoon\"", "rule = \"centre-of-gravity\""),
+    ("radio-relay", "wall_db = 60", "wall_db = 0"),
+    ("radio-relay", "range = 5", "range = 30"),
+    ("random-movement", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
+    ("reserved-gathering", "motion = \"reservation\"", ""),
+    ("river-and-hole", "factor = 0.25", "factor = 0.26"),
+    ("river-and-hole", "kind = \"swallow\"", "kind = \"slow\""),
+    ("two-kinds-of-time", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
+];
+
+/// An assertion that nothing breaks would say nothing.
+#[test]
+fn assertions_fail_where_something_is_broken() {
+    let mut content = Vec::new();
+    for (name, from, to) in BROKEN {
+        let text = std::fs::read_to_string(path(name)).expect("it can be read");
+        assert!(text.contains(from), "`{name}` has no `{from}`");
+        let sim = Sim::from_text(&text.replacen(from, to, 1)).unwrap_or_else(|e| panic!("`{name}`: {e}"));
+        let sim = run(sim);
+        println!("{name} with `{to}`: {}", not_met(&sim).join("; "));
+        if not_met(&sim).is_empty() {
+            content.push(format!("`{name}` is content with `{to}` for `{from}`"));
+        }
+    }
+    assert!(content.is_empty(), "{}", content.join("\n"));
 }
 
 #[test]
@@ -172,9 +203,43 @@ fn reserved_robots_never_touch_whatever_the_seed() {
     assert!(bare > 24 && moved > 10_000.0, "{bare} contacts, {moved} m");
 }
 
-/// The leader of `leader-waits` really waits: one that needs no company is gone long before.
+/// Two algorithms on one body: where each motion goes to, as a letter for the half of the world it is in.
+fn turns(until: &str, first: &str) -> String {
+    let text = format!(
+        "format = 1\n[run]\nquantum = \"1s\"\nduration = \"60s\"\n[type.bot]\nradius = 0.1\n\
+         [[type.bot.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\
+         [[type.bot.part]]\nname = \"view\"\nclass = \"view\"\n\
+         [[type.bot.protocol]]\nname = \"turns\"\nclass = \"in-turn\"\norder = [\"west\", \"east\"]\n{until}\n\
+         [[type.bot.algorithm]]\nname = \"west\"\nmotion = \"turns\"\n{first}\n\
+         [[type.bot.algorithm]]\nname = \"east\"\nmotion = \"turns\"\nclass = \"random-movement\"\n\
+         min = [1, -1]\nmax = [3, 1]\n[[robot]]\nname = \"r\"\ntype = \"bot\"\n"
+    );
+    let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
+    sim.take_notes(true);
+    let mut letters = String::new();
+    while !sim.is_over() {
+        for event in sim.step().expect("steps").events {
+            if let RunEvent::Live(note) = event
+                && let Note::Wanted { motion: Motion::MoveTo { to, .. }, .. } = note.what
+            {
+                letters.push(if to.x < 0.0 { 'w' } else { 'e' });
+            }
+        }
+    }
+    letters
+}
+
 #[test]
-fn a_leader_without_patience_loses_its_stragglers() {
-    let sim = run(load("leader-waits", &with(&[("type.leader.algorithm.company", "0")])));
-    assert_eq!(not_met(&sim), ["the leader never gets far from the slowest"]);
+fn algorithms_take_turns_by_motions_by_time_and_by_halting() {
+    let wander = "class = \"random-movement\"\nmin = [-3, -1]\nmax = [-1, 1]";
+    let by_motions = turns("until = \"motions\"\nmotions = 2\nrepeat = true", wander);
+    assert!(by_motions.starts_with("wweewwee"), "{by_motions}");
+    let by_time = turns("time = \"20s\"", wander);
+    let west = by_time.chars().filter(|c| *c == 'w').count();
+    assert!(by_time.starts_with("www") && by_time.ends_with("eee"), "{by_time}");
+    assert!(!by_time.trim_start_matches('w').contains('w'), "the last one keeps the body: {by_time}");
+    assert!(west > 2, "{by_time}");
+    let route = "class = \"leader\"\ncompany = 0\nroute = [[-1, 0], [-2, 0], [-1, 1]]";
+    let by_halting = turns("until = \"halt\"", route);
+    assert!(by_halting.starts_with("wwweee"), "{by_halting}");
 }
