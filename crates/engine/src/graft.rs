@@ -148,8 +148,7 @@ impl Grafter<'_> {
         state.touches.sort_by_key(|t| (t.slot, t.other));
         state.queue = self.queue();
         let placed = |slot: usize, was: usize| self.is_placed(slot, was);
-        state.live =
-            crate::live::graft((self.before.model, old), (self.model, &state), &self.kinship, placed);
+        state.live = crate::live::graft((self.before.model, old), (self.model, &state), self.kinship, placed);
         state.verdicts = self.verdicts();
         state
     }

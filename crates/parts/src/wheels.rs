@@ -77,7 +77,7 @@ impl MotionModule for Wheels {
 
 fn arc(most: Most, from: Pose2, speed: f64, spin: f64, for_s: f64) -> Result<Plan, String> {
     finite(&[speed, spin])?;
-    if !(for_s > 0.0) {
+    if for_s.is_nan() || for_s <= 0.0 {
         return Err(format!("an arc takes a positive time, not `{for_s}` s"));
     }
     let (speed, spin) = (speed.clamp(-most.speed, most.speed), spin.clamp(-most.turn_speed, most.turn_speed));
@@ -107,7 +107,7 @@ impl MotionModule for Glider {
 impl Glider {
     fn glide(&self, from: Pose2, velocity: Vec2, for_s: f64) -> Result<Plan, String> {
         finite(&[velocity.x, velocity.y])?;
-        if !(for_s > 0.0) {
+        if for_s.is_nan() || for_s <= 0.0 {
             return Err(format!("a motion takes a positive time, not `{for_s}` s"));
         }
         let speed = velocity.norm();

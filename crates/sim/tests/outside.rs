@@ -301,7 +301,7 @@ fn a_process_is_led_through_its_past_after_a_restore() {
     let mut tried = 0;
     while !sim.is_over() {
         sim.step().expect("steps");
-        if sim.state().stops % 3 != 0 {
+        if !sim.state().stops.is_multiple_of(3) {
             continue;
         }
         let mut other = load("python-help.toml", &overrides);

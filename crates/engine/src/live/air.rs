@@ -80,7 +80,7 @@ fn obstructed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
             crossed.push((k, edge.owner, edge.kind == BodyKind::Obstacle, t));
         }
     });
-    crossed.sort_by(|x, y| (x.1, x.0).cmp(&(y.1, y.0)));
+    crossed.sort_by_key(|c| (c.1, c.0));
     crossed.dedup_by_key(|c| c.0);
     let mut inside = 0.0;
     let mut k = 0;
