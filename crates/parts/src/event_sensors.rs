@@ -134,9 +134,8 @@ fn class(name: &'static str, summary: &'static str, sensor: impl EventSensor + '
         }
     };
     let sensor = Arc::new(sensor);
-    Class::new(Sheet::new(name, Kind::Sensor, summary).example(example), move |_, _| {
-        Ok(Built::Senses(Arc::clone(&sensor) as Arc<dyn EventSensor>))
-    })
+    let sheet = Sheet::new(name, Kind::Sensor, summary).level("every", "Everything.").example(example);
+    Class::new(sheet, move |_, _| Ok(Built::Senses(Arc::clone(&sensor) as Arc<dyn EventSensor>)))
 }
 
 /// The classes of this file.
