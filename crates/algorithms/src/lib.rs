@@ -7,6 +7,7 @@ mod gathering;
 pub mod geometry;
 pub mod lcm;
 mod random_movement;
+mod roll_call;
 mod scripted;
 
 use swarmyard_part_api::Registry;
@@ -15,6 +16,7 @@ use swarmyard_part_api::Registry;
 pub fn register(registry: &mut Registry) {
     registry.add(gathering::class());
     registry.add(random_movement::class());
+    registry.add(roll_call::class());
     registry.add(scripted::class());
     lcm::register(registry);
 }
