@@ -6,6 +6,7 @@
 mod gathering;
 pub mod geometry;
 pub mod lcm;
+mod playback;
 mod random_movement;
 mod roll_call;
 mod scripted;
@@ -15,6 +16,7 @@ use swarmyard_part_api::Registry;
 /// Registers every algorithm, motion module and event sensor.
 pub fn register(registry: &mut Registry) {
     registry.add(gathering::class());
+    registry.add(playback::class());
     registry.add(random_movement::class());
     registry.add(roll_call::class());
     registry.add(scripted::class());

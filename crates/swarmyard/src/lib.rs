@@ -29,6 +29,7 @@
 //! ```
 
 pub mod bench;
+pub mod neko;
 
 pub use swarmyard_agents as agents;
 pub use swarmyard_base as base;

@@ -200,3 +200,20 @@ fn a_network_without_places_has_everybody_linked_and_a_world_without_one_nobody(
     console.step(5);
     assert!(all(&mut console).is_empty());
 }
+
+#[test]
+fn a_recording_tells_the_messages_as_far_as_it_was_shown() {
+    let place = Place::with(&world(RANDOM));
+    let mut console = place.console();
+    console.step(40);
+    let lines = all(&mut console);
+    crate::replay::download(&place, "run.mcap");
+    console.done(json!({ "do": "open", "path": "run.mcap" }));
+    console.until("the recording", |d| d.status["mode"] == "replay" && d.status["stop"] == 0);
+    assert!(all(&mut console).is_empty());
+    console.done(json!({ "do": "seek", "stop": 40 }));
+    console.until("its end", |d| d.status["stop"] == 40);
+    assert_eq!(all(&mut console), lines);
+    console.done(json!({ "do": "seek", "stop": 3 }));
+    assert_eq!(all(&mut console), lines, "also while an earlier moment is shown");
+}
