@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SLOW, writeRollCall } from '../tests/comms-desk';
 import { expect, test } from '../tests/harness';
 import { openWorld, state, type } from '../tests/panels-desk';
 
@@ -40,9 +41,9 @@ async function runTo(page: Page, tick: number): Promise<void> {
   await state(page, 'paused');
 }
 
-const LAYERS = 'sensors,rays,beacons,contacts,ids,links';
+const LAYERS = 'sensors,rays,beacons,contacts,ids,links,messages';
 
-test('the pictures of the walk through the page', async ({ sim: page }) => {
+test('the pictures of the walk through the page', async ({ sim: page, server }) => {
   await page.getByTestId('welcome').getByRole('button', { name: 'Do not show this again' }).click();
   await address(page, `layers=${LAYERS},outline`);
   await runTo(page, 760);
@@ -93,6 +94,18 @@ test('the pictures of the walk through the page', async ({ sim: page }) => {
   await expect(page.locator('canvas[data-engine^="three"]')).toBeVisible();
   await picture(page, 'space');
   await address(page, `layers=${LAYERS},dots`);
+
+  await openWorld(page, writeRollCall(server, SLOW));
+  await command(page, 'Show everything');
+  await runTo(page, 40);
+  await page.getByRole('tab', { name: 'Messages' }).click();
+  // Room for the chart.
+  await page.locator('.bottom-splitter').focus();
+  for (let k = 0; k < 9; k++) await page.keyboard.press('ArrowUp');
+  await page.locator('.sequence .arrow.received .grip').first().click({ force: true });
+  await picture(page, 'messages');
+  await page.locator('.bottom-splitter').dblclick();
+  await page.getByRole('tab', { name: 'Console' }).click();
 
   await command(page, 'Worlds');
   await expect(page.locator('dialog[open]')).toBeVisible();

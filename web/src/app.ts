@@ -3,6 +3,7 @@
  * the page speaks to the person in front of it (toasts and announcements).
  */
 
+import { CommsFeed } from './comms-feed';
 import { h } from './dom';
 import { Link, Refused } from './link';
 import type { Change } from './protocol';
@@ -13,6 +14,7 @@ import { t } from './strings';
 export class App {
   readonly store = new Store();
   readonly link: Link;
+  readonly comms: CommsFeed;
   readonly toasts = h('div', { class: 'toasts', role: 'status', aria: { live: 'polite' } });
   readonly live = h('div', { class: 'unseen', aria: { live: 'polite' }, data: { test: 'announcer' } });
   private wishesSent = '';
@@ -52,6 +54,13 @@ export class App {
             case 'events':
               store.addEvents(m.lines);
               break;
+            case 'comms':
+              this.comms.take(m);
+              break;
+            case 'links':
+              store.links = m;
+              store.changed('links');
+              break;
             case 'problems':
               store.problems = { ...store.problems, [m.from]: m.list };
               store.changed('problems');
@@ -75,7 +84,9 @@ export class App {
       },
       token,
     );
+    // Before the feed, so that the server knows what is wanted when the feed asks what was before.
     store.on(['selection', 'layers', 'world', 'wishes'], () => this.sendWishes());
+    this.comms = new CommsFeed(this);
   }
 
   /** Does something that the server may refuse; the reason is shown. Answers whether it was done. */

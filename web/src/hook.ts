@@ -13,6 +13,9 @@ export interface ViewHook {
   traces(): { places: number; arcs: number; contacts: number };
   toWorld(clientX: number, clientY: number): { x: number; y: number };
   objectAt(clientX: number, clientY: number): string | null;
+  /** Every message that is drawn, where its dot or cross is, in CSS pixels of the window; and the links that are. */
+  messages(): { serial: number; from: string; to: string; fate: string; x: number; y: number }[];
+  linkCount(): number;
   /** Every mark that is shown, with a place on it, in CSS pixels of the window. */
   marks(): {
     robot: string;

@@ -20,6 +20,7 @@ import { Shell } from './panels/shell';
 import { mountTabs } from './panels/tabs';
 import { mountTimeline } from './panels/timeline';
 import { t } from './strings';
+import './styles/messages.css';
 import './styles/panels.css';
 import { mountCanvas } from './view/canvas';
 

@@ -226,6 +226,45 @@ export interface Events {
   lines: EventLine[];
 }
 
+/** One line about messages of robots. */
+export interface CommLine {
+  /** Simulated seconds. */
+  t: number;
+  what: 'sent' | 'received' | 'lost' | 'crashed' | 'recovered';
+  from: string;
+  to?: string[];
+  receivers?: number;
+  serial?: number;
+  protocol?: string;
+  label?: string;
+  content?: string;
+  bytes?: number;
+  sent?: number;
+  why?: string;
+}
+
+/** News about messages, and the answer to `comms`. */
+export interface Comms {
+  is: 'comms';
+  run: number;
+  lines: CommLine[];
+  left_out: number;
+  /** Number of lines there have been. */
+  next: number;
+  under_way: [serial: number, to: string, at: number][];
+  /** Of an answer: the moment before which lines may be missing. */
+  since?: number;
+  /** Of an answer: the moment from which it was asked for. */
+  from?: number;
+}
+
+/** Who could hear whom, by numbers of bodies; everybody when null. */
+export interface Links {
+  is: 'links';
+  revision: number;
+  pairs: [number, number][] | null;
+}
+
 export interface Problems {
   is: 'problems';
   from: 'document' | 'code' | 'open';
@@ -245,7 +284,18 @@ export interface Goodbye {
 }
 
 export type ServerMessage =
-  Welcome | Status | Control | WorldMessage | Inspect | Samples | Events | Problems | Reply | Goodbye;
+  | Welcome
+  | Status
+  | Control
+  | WorldMessage
+  | Inspect
+  | Samples
+  | Events
+  | Comms
+  | Links
+  | Problems
+  | Reply
+  | Goodbye;
 
 /** What one display wants to be sent. */
 export interface Wishes {
@@ -255,6 +305,8 @@ export interface Wishes {
   inspect: string[];
   probes: Probe[];
   grid: string | null;
+  comms: boolean;
+  links: boolean;
 }
 
 /** One change of the document. */

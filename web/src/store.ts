@@ -3,6 +3,7 @@
  * layers). Panels read it and listen to the topics they show; nobody else keeps state of the world.
  */
 
+import { CommStore } from './comms';
 import type { BodiesFrame, GridFrame, MarksFrame } from './frames';
 import type { LinkState } from './link';
 import type {
@@ -11,6 +12,7 @@ import type {
   DocumentEntry,
   EventLine,
   Inspect,
+  Links,
   Point,
   Probe,
   Samples,
@@ -56,6 +58,7 @@ export interface Layers {
   shapes: boolean;
   ids: boolean;
   links: boolean;
+  messages: boolean;
 }
 
 export const LAYERS: Layers = {
@@ -69,6 +72,7 @@ export const LAYERS: Layers = {
   shapes: false,
   ids: true,
   links: true,
+  messages: true,
 };
 
 /** World point at the middle of the canvas, and pixels per metre. */
@@ -88,6 +92,8 @@ export type Topic =
   | 'inspect'
   | 'samples'
   | 'events'
+  | 'comms'
+  | 'links'
   | 'problems'
   | 'link'
   | 'selection'
@@ -117,6 +123,10 @@ export class Store {
   inspect: Inspect | null = null;
   samples: Samples | null = null;
   events: EventLine[] = [];
+  readonly comms = new CommStore();
+  links: Links | null = null;
+  /** Whether the chart of messages is open. */
+  isChartOpen = false;
   problems: Record<'document' | 'code' | 'open', Diagnostic[]> = { document: [], code: [], open: [] };
   sheets = new Map<string, Sheet>();
   /** Scene paths (`/robots/r1`, `/world/walls/north`) or, for what has none, entry keys (`type.scout`). */
@@ -209,6 +219,13 @@ export class Store {
     this.changed('settings');
   }
 
+  /** The chart of messages has been opened or closed. */
+  setChartOpen(isOpen: boolean): void {
+    if (isOpen === this.isChartOpen) return;
+    this.isChartOpen = isOpen;
+    this.changed('wishes');
+  }
+
   setProbes(probes: Probe[]): void {
     this.probes = probes;
     this.changed('wishes');
@@ -232,6 +249,11 @@ export class Store {
     return { x, y, heading };
   }
 
+  /** Whether anything on the page shows messages of robots. */
+  get wantsComms(): boolean {
+    return this.layers.messages || this.isChartOpen;
+  }
+
   /** What this page wants to be sent, from what it shows. */
   wishes(): Wishes {
     const { layers, world } = this;
@@ -244,6 +266,8 @@ export class Store {
       inspect: robots.slice(0, 16),
       probes: this.probes,
       grid: layers.grid ? (robots[0] ?? world?.bodies[0]?.path ?? null) : null,
+      comms: this.wantsComms,
+      links: layers.links,
     };
   }
 }

@@ -12,8 +12,10 @@ mod in_step;
 mod in_turn;
 pub mod lcm;
 mod leader;
+mod playback;
 mod random_movement;
 mod relay;
+mod roll_call;
 mod scripted;
 pub mod sequential;
 mod take_post;
@@ -30,8 +32,10 @@ pub fn register(registry: &mut Registry) {
     registry.add(leader::leader());
     registry.add(leader::follower());
     lcm::register(registry);
+    registry.add(playback::class());
     registry.add(random_movement::class());
     registry.add(relay::class());
+    registry.add(roll_call::class());
     registry.add(scripted::class());
     registry.add(take_post::class());
 }

@@ -237,6 +237,13 @@ impl Minds {
         said
     }
 
+    /// Which robots that live by events could hear each other now, as pairs of slots: what displays draw as
+    /// links. `None` when it does not depend on the place: everybody can.
+    #[must_use]
+    pub fn links(&self, model: &Model, state: &State) -> Option<Vec<(usize, usize)>> {
+        crate::live::links(model, state, &self.cast)
+    }
+
     /// Hash of all memories.
     pub(crate) fn hash(&self, model: &Model) -> u64 {
         let mut sum = self.cast.hash(model);

@@ -74,7 +74,7 @@ impl LiveLine {
                 what = "watched";
                 line.text = watch.as_ref().map_or_else(|| "off".to_owned(), |w| format!("{w:?}"));
             }
-            Note::Pushed { text } => {
+            Note::Pushed { text, .. } => {
                 what = "pushed";
                 line.text.clone_from(text);
             }

@@ -71,13 +71,20 @@ impl Runner {
     pub(crate) fn answer(&mut self, client: u64, request: Request) -> Answer {
         use Request as R;
         match request {
-            R::Watch { frames, rate, marks, inspect, probes, grid } => {
-                self.watch(client, Wishes { frames, rate, marks, inspect, probes, grid })
+            R::Watch { frames, rate, marks, inspect, probes, grid, comms, links } => {
+                self.watch(client, Wishes { frames, rate, marks, inspect, probes, grid, comms, links })
             }
             R::Value { robot, part, channel, index } => self.value(&robot, &part, &channel, index),
             R::History { from, to, limit } => {
                 let lines = self.log.between(from, to.unwrap_or(u64::MAX), limit.unwrap_or(2000));
                 Ok(json!({ "events": lines }))
+            }
+            R::Comms { from_s, to_s, limit } => {
+                let mut answer =
+                    self.comms.between(from_s, to_s.unwrap_or(f64::INFINITY), limit.unwrap_or(2000));
+                answer["run"] = json!(self.number);
+                answer["under_way"] = json!(crate::comms::under_way(self.show.live()));
+                Ok(answer)
             }
             R::ControlAsk {} => self.hub.ask(client),
             R::ControlTake {} => self.hub.take(client),
@@ -176,6 +183,9 @@ impl Runner {
             self.log.say("warning", "run", None, format!("there is nothing that moves at `{unknown}`"));
         }
         if let Some(client) = self.hub.get_mut(id) {
+            if !wishes.links {
+                client.links_seen = None;
+            }
             if client.wishes.probes != wishes.probes {
                 client.rows.clear();
             }
@@ -225,6 +235,7 @@ impl Runner {
         self.number += 1;
         self.went_on = None;
         self.log.clear();
+        self.comms.clear();
         self.board.forget();
         self.maps.forget();
         self.maps.want(&self.hub, self.show.live());
@@ -275,6 +286,9 @@ impl Runner {
         self.went_on = None;
         self.number += 1;
         self.log.cut(stop);
+        self.comms.cut(stop);
+        // What displays had not been told yet they ask for: it may not have happened.
+        self.hub.all_mut().for_each(|client| client.comms_seen = self.comms.count());
         self.log.at(stop, self.show.live().now());
         self.log.say("info", "run", None, format!("a new run goes on from stop {stop}"));
         self.maps.forget();

@@ -23,6 +23,10 @@ pub(crate) struct Wishes {
     pub(crate) inspect: Vec<String>,
     pub(crate) probes: Vec<Probe>,
     pub(crate) grid: Option<String>,
+    /// What robots tell each other.
+    pub(crate) comms: bool,
+    /// Who could hear whom.
+    pub(crate) links: bool,
 }
 
 impl Wishes {
@@ -47,6 +51,10 @@ pub(crate) struct Client {
     pub(crate) personal: mpsc::Sender<Arc<str>>,
     /// Rows of its probes that have not been sent.
     pub(crate) rows: Vec<Vec<f64>>,
+    /// How many lines about messages there had been when it was last told.
+    pub(crate) comms_seen: u64,
+    /// The links it was told last.
+    pub(crate) links_seen: Option<Arc<str>>,
 }
 
 /// All displays.

@@ -12,6 +12,7 @@
 pub mod again;
 mod answer;
 mod board;
+mod comms;
 mod desk;
 mod document;
 mod edits;

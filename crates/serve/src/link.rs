@@ -364,9 +364,10 @@ fn left_out(messages: u64) -> String {
 impl Wishes {
     /// What a request says is wanted, if it says so.
     fn of(request: &Request) -> Option<Wishes> {
-        let Request::Watch { frames, rate, marks, inspect, probes, grid } = request.clone() else {
+        let Request::Watch { frames, rate, marks, inspect, probes, grid, comms, links } = request.clone()
+        else {
             return None;
         };
-        Some(Wishes { frames, rate, marks, inspect, probes, grid })
+        Some(Wishes { frames, rate, marks, inspect, probes, grid, comms, links })
     }
 }

@@ -55,6 +55,10 @@ pub(crate) enum Request {
         probes: Vec<Probe>,
         #[serde(default)]
         grid: Option<String>,
+        #[serde(default)]
+        comms: bool,
+        #[serde(default)]
+        links: bool,
     },
     #[serde(rename = "value")]
     Value { robot: String, part: String, channel: String, index: usize },
@@ -79,6 +83,15 @@ pub(crate) enum Request {
         from: u64,
         #[serde(default)]
         to: Option<u64>,
+        #[serde(default)]
+        limit: Option<usize>,
+    },
+    #[serde(rename = "comms")]
+    Comms {
+        #[serde(default)]
+        from_s: f64,
+        #[serde(default)]
+        to_s: Option<f64>,
         #[serde(default)]
         limit: Option<usize>,
     },
@@ -260,6 +273,7 @@ impl Request {
                 | R::Copy { .. }
                 | R::Normalise { .. }
                 | R::History { .. }
+                | R::Comms { .. }
                 | R::ControlAsk {}
                 | R::ControlTake {}
         )
@@ -342,7 +356,9 @@ impl Request {
             R::Replace { label, .. } => names([label.as_str()]),
             R::OpenText { name, .. } => names([name.as_str()]),
             R::Write { path, .. } => names([path.as_str()]),
-            R::History { limit, .. } => limit.map_or(Ok(()), |n| within("limit", n as u64, 0, 2000)),
+            R::History { limit, .. } | R::Comms { limit, .. } => {
+                limit.map_or(Ok(()), |n| within("limit", n as u64, 0, 2000))
+            }
             _ => Ok(()),
         }
     }

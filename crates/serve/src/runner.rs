@@ -6,6 +6,7 @@
 
 use crate::answer::{Answer, Refusal};
 use crate::board::{Board, Fresh};
+use crate::comms::Comms;
 use crate::desk::Setting;
 use crate::document::Document;
 use crate::files::Project;
@@ -85,6 +86,7 @@ pub(crate) struct Runner {
     pub(crate) show: Show,
     pub(crate) hub: Hub,
     pub(crate) log: Log,
+    pub(crate) comms: Comms,
     pub(crate) pace: Pace,
     pub(crate) board: Board,
     /// What is wrong, by where it comes from.
@@ -125,6 +127,7 @@ impl Runner {
             show,
             hub: Hub::default(),
             log: Log::default(),
+            comms: Comms::default(),
             pace: Pace::new(),
             board,
             problems: BTreeMap::new(),
@@ -195,8 +198,16 @@ impl Runner {
         let key = crate::guard::secret().map_err(|e| Refusal::new("system", e.to_string()))?;
         let wishes = Wishes { frames: true, rate: 30, ..Wishes::default() };
         let (personal, received) = mpsc::channel(16);
-        let client =
-            Client { name, local, key: key.clone(), wishes: wishes.clone(), personal, rows: Vec::new() };
+        let client = Client {
+            name,
+            local,
+            key: key.clone(),
+            wishes: wishes.clone(),
+            personal,
+            rows: Vec::new(),
+            comms_seen: self.comms.count(),
+            links_seen: None,
+        };
         let id = self.hub.join(client, console)?;
         self.publish(true);
         let lines = self.log.last(FIRST_LINES);
@@ -346,6 +357,7 @@ impl Runner {
         self.waiting = None;
         let sim = self.show.sim();
         self.log.step(sim.model(), frame);
+        self.comms.step(sim.model(), frame);
         for event in &frame.events {
             if let RunEvent::Contact(contact) = event {
                 self.board.contact(contact.point);
@@ -370,6 +382,8 @@ impl Runner {
 
     /// Puts on the board what has changed, if it is time or `urgent`. Answers how long the next time is off.
     pub(crate) fn publish(&mut self, urgent: bool) -> Duration {
+        // Also when nothing else is new: it may have been too early for them the last time.
+        self.comms.send_links(&mut self.hub, self.revision, self.show.sim());
         let wait = self.board.wait(urgent, self.waiting.is_some());
         if !wait.is_zero() {
             return wait;
@@ -377,6 +391,7 @@ impl Runner {
         self.board.tell(&self.log.take_fresh());
         for client in self.hub.all_mut() {
             inspect::send_samples(client);
+            self.comms.send(client, self.number, self.show.live());
         }
         let world = (!self.board.has_world(self.revision)).then(|| self.world());
         let status = self.board.is_calm_due().then(|| self.status());

@@ -152,6 +152,9 @@ impl Show {
         if self.is_over() {
             return Tried::Over;
         }
+        // Edits may bring the first robot that lives by events.
+        let has_notes = self.live.model().live.is_some();
+        self.live.take_notes(has_notes);
         match self.live.poll_step() {
             Ok(Some(frame)) => {
                 self.hash = frame.hash;

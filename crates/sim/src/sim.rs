@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use swarmyard_agents::{Crew, Stand, Workshop};
-use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Sources, Time, Twist2, Uid};
+use swarmyard_base::{Diagnostic, Diagnostics, Moment, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, Minds, Model, PartKind,
-    Pool, Scratch, SnapshotError, State, Step, Stride, compile, full_hash, registers_sensed, snapshot, step,
-    step_hash,
+    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, LiveEvent, Minds, Model,
+    PartKind, Pool, Scratch, SnapshotError, State, Step, Stride, compile, full_hash, registers_sensed,
+    snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};
@@ -271,6 +271,27 @@ impl Sim {
     pub fn take_notes(&mut self, wanted: bool) {
         self.notes = wanted;
         self.scratch.notes = wanted;
+    }
+
+    /// Which robots could hear each other now, as pairs of slots: what displays draw as links. `None` when it
+    /// does not depend on the place: everybody can. Without a network nobody can.
+    #[must_use]
+    pub fn links(&self) -> Option<Vec<(usize, usize)>> {
+        self.minds.links(&self.model, &self.state)
+    }
+
+    /// Messages whose arrival is decided and still to come, in the order of arrival: number of the message, slot
+    /// of its receiver, and when it arrives, s.
+    pub fn under_way(&self) -> impl Iterator<Item = (u64, usize, f64)> {
+        let members = self.model.live.as_ref().map_or(&[][..], |live| &live.members[..]);
+        let queue = self.state.live.iter().flat_map(|live| &live.queue);
+        queue.filter_map(move |(key, event)| match event {
+            LiveEvent::Deliver { to, serial, .. } => {
+                let slot = *members.get(*to as usize)? as usize;
+                Some((*serial, slot, key.at.since(Moment::ZERO)))
+            }
+            _ => None,
+        })
     }
 
     /// Slots of the robots whose commands the last try to step waited for; none after a step.

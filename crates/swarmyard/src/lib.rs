@@ -30,6 +30,7 @@
 
 pub mod bench;
 pub mod gas;
+pub mod neko;
 
 pub use swarmyard_agents as agents;
 pub use swarmyard_base as base;

@@ -1,4 +1,4 @@
-/** Console, problems, plots and code: tabs below the timeline, built when they are first shown. */
+/** Console, problems, plots, messages and code: tabs below the timeline, built when they are first shown. */
 
 import type { App } from '../app';
 import { register } from '../commands';
@@ -9,27 +9,31 @@ import { commandButton } from './buttons';
 import { CodePane } from './code-pane';
 import { ConsolePane } from './console-pane';
 import { setDesk } from './desk';
+import { mountMessages } from './messages';
 import { mountPlots } from './plots';
 import { mountProblems } from './problems';
 import type { Shell } from './shell';
 
-const TABS = ['console', 'problems', 'plots', 'code'] as const;
+const TABS = ['console', 'problems', 'plots', 'messages', 'code'] as const;
 type TabId = (typeof TABS)[number];
 
 export function mountTabs(app: App, shell: Shell): HTMLElement {
   const code = new CodePane(app);
   const plots = mountPlots(app);
+  const messages = mountMessages(app);
   const badge = h('span', { class: 'count', hidden: true, data: { test: 'problem-count' } });
   const contents: Record<TabId, HTMLElement> = {
     console: new ConsolePane(app).element,
     problems: mountProblems(app, badge),
     plots: plots.element,
+    messages: messages.element,
     code: code.element,
   };
   const titles: Record<TabId, string> = {
     console: t.console,
     problems: t.problems,
     plots: t.plots,
+    messages: t.messages,
     code: t.code,
   };
   let active: TabId = TABS.find((id) => id === recall('tab')) ?? 'console';
@@ -69,6 +73,7 @@ export function mountTabs(app: App, shell: Shell): HTMLElement {
     mark();
     if (id === 'code') code.shown();
     if (id === 'plots') plots.shown();
+    messages.shown(id === 'messages');
   };
   const mark = (): void => {
     TABS.forEach((id, k) => {
@@ -108,6 +113,7 @@ export function mountTabs(app: App, shell: Shell): HTMLElement {
   mark();
   if (active === 'code') code.shown();
   if (active === 'plots') plots.shown();
+  if (active === 'messages') messages.shown(true);
   return h(
     'div',
     { class: 'tabs', data: { tour: 'tabs' } },

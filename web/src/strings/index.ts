@@ -1,6 +1,7 @@
 /** Every word a person reads on the page, in one catalogue: one file per room of the page. */
 
 import { editor } from './editor';
+import { messages } from './messages';
 import { panels } from './panels';
 import { view } from './view';
 
@@ -17,11 +18,13 @@ export const t = {
   ...view,
   ...editor,
   ...panels,
+  ...messages,
 };
 
 /** No word is in two rooms: the later one would silently replace the earlier. */
 type Twice =
   | (keyof typeof view & keyof typeof editor)
   | (keyof typeof view & keyof typeof panels)
-  | (keyof typeof editor & keyof typeof panels);
+  | (keyof typeof editor & keyof typeof panels)
+  | (keyof typeof messages & (keyof typeof view | keyof typeof editor | keyof typeof panels));
 true satisfies [Twice] extends [never] ? true : Twice;

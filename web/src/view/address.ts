@@ -16,6 +16,7 @@ const SWITCHES = [
   'shapes',
   'ids',
   'links',
+  'messages',
 ] as const;
 const REST_MS = 150;
 

@@ -23,6 +23,7 @@ import { onInkChanged } from './ink';
 import { attachInput } from './input';
 import { drawMarks } from './marks';
 import { viewHook } from './look';
+import { MessageLayer } from './messages';
 import { drawSelection } from './selection';
 import { attachSpaceView } from './space';
 import { drawLamps, drawStill } from './still';
@@ -34,13 +35,14 @@ export function mountCanvas(app: App): HTMLElement {
   const isChosen = readAddress(app.store);
   const traces = new Traces();
   const flashes = new Flashes(view);
+  const messages = new MessageLayer(view);
   registerViewCommands(view, traces);
   const hover = new Hover(view);
   const controls = new Controls(view, hover);
   view.canvas.classList.add('flat');
   const stage = h('div', { class: 'stage' }, view.canvas, ...controls.elements, hover.element);
 
-  const painter = new Painter(view, traces, flashes);
+  const painter = new Painter(view, traces, flashes, messages);
   view.paint = () => {
     if (app.store.view === '2d') painter.paint();
     hover.update();
@@ -51,9 +53,9 @@ export function mountCanvas(app: App): HTMLElement {
   attachCamera(view, stage, painter, isChosen);
   attachFrames(view, traces, flashes);
   app.store.on(['world', 'camera', 'layers', 'view'], () => painter.groundChanged());
-  app.store.on(['marks', 'grid', 'selection', 'status'], () => view.requestDraw());
+  app.store.on(['marks', 'grid', 'selection', 'status', 'comms', 'links'], () => view.requestDraw());
   onInkChanged(() => painter.groundChanged());
-  installHook(app, (x, y) => view.toScreen(x, y), viewHook(view, traces, flashes));
+  installHook(app, (x, y) => view.toScreen(x, y), viewHook(view, traces, flashes, messages));
   return stage;
 }
 
@@ -135,6 +137,7 @@ class Painter {
     private readonly view: View,
     traces: Traces,
     private readonly flashes: Flashes,
+    private readonly messages: MessageLayer,
   ) {
     this.grid = new GridLayer(view);
     this.traceLayer = new TraceLayer(view, traces);
@@ -172,8 +175,10 @@ class Painter {
     seen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { layers } = view.store;
     if (layers.grid) this.grid.draw(seen);
+    this.messages.drawLinks(seen);
     drawMarks(seen, view);
     drawBodies(seen, view, seenBodies(view), ratio);
+    this.messages.drawMessages(seen);
     drawLamps(seen, view);
     drawSelection(seen, view);
     if (layers.contacts) this.flashes.draw(seen);

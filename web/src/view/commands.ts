@@ -12,6 +12,9 @@ const ZOOM = 1.4;
 /** Part of the canvas that one press of a key moves the picture. */
 const PAN = 0.15;
 
+/** Layers that have a key of their own. */
+const LAYER_KEYS: Partial<Record<keyof Layers, string>> = { messages: 'M', links: 'Shift+M' };
+
 export function registerViewCommands(view: View, traces: Traces): void {
   register(...cameraCommands(view), ...spaceCommands(view), ...layerCommands(view, traces));
 }
@@ -115,6 +118,7 @@ function layerCommands(view: View, traces: Traces): Command[] {
       id: `layer.${name}`,
       title,
       group,
+      ...(LAYER_KEYS[name] ? { keys: [LAYER_KEYS[name]] } : {}),
       pressed: () => store.layers[name],
       run: () => store.setLayers({ [name]: !store.layers[name] }),
     })),

@@ -4,12 +4,13 @@ import type { ViewHook } from '../hook';
 import type { Mark } from '../frames';
 import { placed } from './geometry';
 import type { Flashes } from './contacts';
+import type { MessageLayer } from './messages';
 import { isShown } from './marks';
 import { poseAt } from './pick';
 import type { Traces } from './traces';
 import type { View } from './view';
 
-export function viewHook(view: View, traces: Traces, flashes: Flashes): ViewHook {
+export function viewHook(view: View, traces: Traces, flashes: Flashes, messages: MessageLayer): ViewHook {
   const { store } = view;
   return {
     layers: () => ({ ...store.layers }),
@@ -21,6 +22,12 @@ export function viewHook(view: View, traces: Traces, flashes: Flashes): ViewHook
       const at = view.toWorld(clientX, clientY);
       return view.objectAt(at.x, at.y)?.id ?? null;
     },
+    messages: () =>
+      messages.shown().map(({ arrow, x, y }) => {
+        const { serial, from, to, fate } = arrow;
+        return { serial, from, to, fate, ...view.toScreen(x, y) };
+      }),
+    linkCount: () => messages.links().length,
     marks: () => {
       const { world, frame, marks } = store;
       if (!world || !frame || !marks) return [];

@@ -1,7 +1,9 @@
 //! What the network sees of the world, and what becomes of messages.
 
+use super::Cast;
 use super::state::{LiveEvent, LiveState};
 use crate::model::Model;
+use crate::state::State;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Time, Uid, Vec2};
 use swarmyard_part_api::{Air, BodyKind, Loss, Message};
@@ -60,6 +62,17 @@ impl Air for Sight<'_> {
     fn wake(&mut self, at: Moment, token: u64) {
         self.said.push(Said::Wake(at.max(self.now), token));
     }
+}
+
+/// Which robots could hear each other now, as pairs of slots; `None` when everybody hears everybody.
+pub(crate) fn links(model: &Model, state: &State, cast: &Cast) -> Option<Vec<(usize, usize)>> {
+    let (Some(members), Some(live), Some(network)) = (&model.live, &state.live, &cast.network) else {
+        return Some(Vec::new());
+    };
+    let sight = Sight { model, state: live, now: Moment::at(state.now), said: Vec::new() };
+    let pairs = network.links(&sight)?;
+    let slot = |robot: u32| members.members.get(robot as usize).map(|s| *s as usize);
+    Some(pairs.into_iter().filter_map(|(a, b)| Some((slot(a)?, slot(b)?))).collect())
 }
 
 /// Edges crossed by the line from one point to another, and its length inside of solid obstacles.

@@ -20,6 +20,7 @@ mod state;
 mod touch;
 mod watch;
 
+pub(crate) use air::links;
 pub(crate) use cast::{Cast, CastImage};
 pub(crate) use graft::graft;
 pub use model::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};

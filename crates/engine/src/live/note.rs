@@ -2,7 +2,7 @@
 //! message-sequence charts. Notes are made only when somebody wants them; no result depends on them.
 
 use swarmyard_base::{Moment, Uid, Vec2};
-use swarmyard_part_api::{Loss, Motion, Query, Watch};
+use swarmyard_part_api::{Loss, Motion, Query, Watch, WatchFor};
 
 /// One happening.
 #[derive(Clone, Debug)]
@@ -41,6 +41,10 @@ pub enum Note {
     Pushed {
         /// In words.
         text: String,
+        /// What it looked out for.
+        what: WatchFor,
+        /// Where it found something, if it says so.
+        found: Vec<Vec2>,
     },
     /// It handed a message to the network.
     Sent {

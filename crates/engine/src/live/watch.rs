@@ -100,7 +100,13 @@ impl Play<'_> {
 
     fn fire(&mut self, w: &Watching, answer: Answer) {
         if self.notes {
-            self.note(w.robot, Note::Pushed { text: format!("{:?} | {answer:?}", w.what) });
+            let found = match &answer {
+                Answer::Point(at) => vec![*at],
+                Answer::Seen(seen) => seen.iter().map(|s| s.at).collect(),
+                Answer::Numbers(_) => Vec::new(),
+            };
+            let text = format!("{:?} | {answer:?}", w.what);
+            self.note(w.robot, Note::Pushed { text, what: w.what.clone(), found });
         }
         let push = Push { watch: w.watch, answer };
         self.then.push_back((w.robot, Happening::Pushed { node: w.node, push }));

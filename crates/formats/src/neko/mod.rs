@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod log;
+pub mod playback;
 mod properties;
 mod toml;
 

@@ -174,6 +174,9 @@ pub(crate) struct Display {
     pub(crate) lines: Vec<Value>,
     pub(crate) inspect: Value,
     pub(crate) rows: Vec<Value>,
+    /// Lines about messages.
+    pub(crate) comms: Vec<Value>,
+    pub(crate) links: Value,
     pub(crate) kept: Kept,
     /// Bodies and marks, in the order in which they came.
     pub(crate) kinds: Vec<u8>,
@@ -194,6 +197,8 @@ impl Display {
             lines: Vec::new(),
             inspect: Value::Null,
             rows: Vec::new(),
+            comms: Vec::new(),
+            links: Value::Null,
             kept: Kept::default(),
             kinds: Vec::new(),
         };
@@ -235,6 +240,8 @@ impl Display {
             "events" => self.lines.extend(message["lines"].as_array().unwrap().iter().cloned()),
             "inspect" => self.inspect = message.clone(),
             "samples" => self.rows.extend(message["rows"].as_array().unwrap().iter().cloned()),
+            "comms" => self.comms.extend(message["lines"].as_array().unwrap().iter().cloned()),
+            "links" => self.links = message.clone(),
             "reply" | "goodbye" => {}
             other => panic!("what is `{other}`?"),
         }

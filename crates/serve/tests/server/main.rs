@@ -1,6 +1,7 @@
 //! The server over real sockets: every request of the protocol, and everything it must refuse.
 
 mod client;
+mod comms;
 mod control;
 mod edit;
 mod files;

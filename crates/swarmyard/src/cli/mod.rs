@@ -17,6 +17,7 @@ mod export;
 mod fail;
 mod fmt;
 mod header;
+mod import;
 mod init;
 mod link;
 mod load;
@@ -75,6 +76,8 @@ enum Command {
     Fmt(fmt::FmtArgs),
     /// Write a configuration of Neko's robot simulator as a scenario
     Convert(convert::ConvertArgs),
+    /// Make a recording, or a scenario, from a log of Neko's robot simulator
+    Import(import::ImportArgs),
     /// Name the first time, robot and field in which two recordings differ
     Diff(diff::DiffArgs),
     /// Run a recording again, and check that nothing differs
@@ -117,6 +120,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Schema => sheets::schema(&out),
         Command::Fmt(args) => fmt::fmt(args, &out),
         Command::Convert(args) => convert::convert(args, &out),
+        Command::Import(args) => import::import(args, &out),
         Command::Diff(args) => diff::diff(args, &out),
         Command::Replay(args) => replay::replay(args, &out),
         Command::Watch(args) => watch::watch(args, &out),

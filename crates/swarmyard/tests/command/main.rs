@@ -6,6 +6,7 @@ mod check;
 mod convert;
 mod demo;
 mod header;
+mod neko;
 mod project;
 mod recordings;
 mod run;

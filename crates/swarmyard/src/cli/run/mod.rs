@@ -4,6 +4,7 @@
 //! look at what it committed. No sink can change or end the run, except by a closed output.
 
 mod events;
+mod neko;
 mod report;
 mod speech;
 mod stop;
@@ -16,6 +17,7 @@ use super::out::{self, Out, marked};
 use super::progress::Progress;
 use clap::Args;
 use events::Events;
+use neko::NekoLog;
 use serde_json::json;
 use speech::Speech;
 use std::io::Write as _;
@@ -62,6 +64,9 @@ pub(crate) struct RunArgs {
     /// Write what happens as JSON lines: `-` for standard output, or a file
     #[arg(long, value_name = "-|PATH")]
     events: Option<PathBuf>,
+    /// Write what robots that live by events do as a log of Neko's robot simulator
+    #[arg(long, value_name = "PATH")]
+    neko_log: Option<PathBuf>,
     /// Simulated seconds per second: `max`, or a number such as 1.0
     #[arg(long, value_name = "max|X", default_value = "max", value_parser = rate)]
     rtf: Rate,
@@ -113,8 +118,9 @@ impl RunArgs {
     /// Refuses to write two things to one file, or anything over the scenario.
     fn check_files(&self) -> Result<(), Failure> {
         let recording = self.recording();
-        let files = [Some(&self.file), recording.as_ref(), self.picture.as_ref(), self.events.as_ref()];
-        let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+        let written = [&self.picture, &self.events, &self.neko_log].map(Option::as_ref);
+        let files = [Some(&self.file), recording.as_ref()].into_iter().chain(written);
+        let files: Vec<&Path> = files.flatten().map(PathBuf::as_path).collect();
         for (k, a) in files.iter().enumerate() {
             if let Some(b) = files[k + 1..].iter().find(|b| is_same_file(a, b)) {
                 let what = format!("`{}` would be written over `{}`", b.display(), a.display());
@@ -162,6 +168,7 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     let mut tape = Tape::open(args, &sim, out)?;
     let mut sinks = Sinks {
         events: Events::open(args.events.as_deref())?,
+        neko: NekoLog::open(args.neko_log.as_deref(), &mut sim)?,
         hash_every: args.hash_every,
         progress: Progress::new(!args.quiet),
         json: out.json,
@@ -181,6 +188,7 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     let kept = tape.finish(&sim, args.picture.as_deref());
     let ending = ending?;
     sinks.events.end(&sim)?;
+    sinks.neko.end()?;
     report::tail(&report::Ended { args, sim: &sim, ending, wall, kept }, out)
 }
 
@@ -214,6 +222,7 @@ impl Drive<'_> {
             tape.frame(sim, &frame);
             sinks.speech.frame(sim, &frame, &sinks.progress);
             sinks.events.frame(sim, before, &frame)?;
+            sinks.neko.frame(&frame)?;
             sinks.hash(&frame)?;
             let wall = self.started.elapsed().as_secs_f64();
             sinks.events.heartbeat(sim, self.until, wall)?;
@@ -250,6 +259,7 @@ impl Drive<'_> {
 /// Those who look at the run while it goes on.
 struct Sinks {
     events: Events,
+    neko: NekoLog,
     hash_every: Option<u64>,
     progress: Progress,
     json: bool,

@@ -1,0 +1,38 @@
+/** Words of the panel of messages. */
+export const messages = {
+  messages: 'Messages',
+  sequenceChart:
+    'Message-sequence chart. Up and down choose a message, page up and page down scroll, plus and minus zoom, home follows the time.',
+  sequenceSummary: (arrows: number, lost: number, robots: number): string =>
+    `${arrows} ${arrows === 1 ? 'message' : 'messages'} between ${robots} robots, ${lost} lost`,
+  messageDetails: 'The chosen message',
+  chooseMessage: 'Click an arrow, or press ↓ in the chart, to see what is in a message.',
+  protocolFilter: 'Protocol',
+  allProtocols: 'All protocols',
+  followTime: 'Follow the time',
+  shorterTime: 'Show a shorter time',
+  longerTime: 'Show a longer time',
+  noMessages: 'No messages yet. Robots that live by events and have a network tell each other things.',
+  noMessagesHere: 'No messages in this stretch of time.',
+  messagesOfOthers: (n: number): string => `${n} with robots that are not shown: select those you mean`,
+  messagesMore: (n: number): string => `${n} more: show a shorter time`,
+  messageProtocol: 'Protocol',
+  messageSent: 'Sent',
+  messageReceived: 'Received',
+  messageExpected: 'Comes',
+  messageLost: 'Lost',
+  messageSize: 'Size',
+  messageContent: 'Content',
+  notKnownYet: 'not known yet',
+  notKnownAnyMore: 'too long ago to be known',
+  bytes: (n: number): string => `${n} ${n === 1 ? 'byte' : 'bytes'}`,
+  losses: {
+    chance: 'by chance',
+    partition: 'the network is in parts',
+    range: 'out of range',
+    collision: 'another transmission was in the air',
+    full: 'a queue was full',
+    busy: 'the air was never free',
+    crashed: 'the receiver had crashed',
+  } as Partial<Record<string, string>>,
+};
