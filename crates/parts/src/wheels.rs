@@ -117,7 +117,7 @@ impl Glider {
 }
 
 fn limits(sheet: Sheet) -> Sheet {
-    sheet.param(
+    sheet.level("every", "Everything.").param(
         Param::number(
             "max_speed",
             Unit::MetrePerSecond,
