@@ -145,6 +145,9 @@ fn who_is_not_waited_for_any_more_is_forgotten_and_loses_nothing() {
     on(&mut one, &mut world, message(1, 5));
     assert_eq!(world.said.last().expect("it spoke"), "late: Some((1, 5))");
     assert_eq!(world.timers, [timer], "the timer of the sleep that lost is cancelled");
+    let over = one.save();
+    on(&mut one, &mut world, message(1, 6));
+    assert_eq!(one.save(), over, "a function that is over keeps nothing");
 }
 
 #[test]

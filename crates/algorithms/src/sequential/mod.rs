@@ -44,7 +44,7 @@ use swarmyard_part_api::{Microprotocol, PortSpec, ProtocolModel, ServiceKind, fr
 /// What a function that runs on a robot has become.
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Begins the function for a robot with a value, which is given as bytes.
+/// Begins a function with a value, which comes as bytes.
 type Begin = dyn Fn(Robot, &[u8]) -> Result<Running, String> + Send + Sync;
 
 /// A function with the value it begins with, without their types.
@@ -52,7 +52,6 @@ struct Inner {
     uses: &'static [ServiceKind],
     /// The value it begins with.
     start: Vec<u8>,
-    /// Begins with a value.
     begin: Box<Begin>,
 }
 

@@ -258,6 +258,10 @@ impl Microprotocol for Node {
     }
 
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
+        // A function that is over asks for nothing any more.
+        if self.running.is_none() {
+            return;
+        }
         match what {
             Indication::Delivered { from, bytes } => {
                 let reply = Reply::Message(from, bytes.to_vec());
