@@ -7,6 +7,10 @@ use swarmyard_agents::Workshop;
 use swarmyard_base::Pose2;
 use swarmyard_engine::{Note, RunEvent};
 use swarmyard_formats::NoFiles;
+use swarmyard_part_api::{
+    Built, Class, Cx, Indication, Kind, Link, Microprotocol, PortSpec, ProtocolModel, ProtocolPort, Request,
+    ServiceKind, Sheet, ToAll, ToRobots, User,
+};
 use swarmyard_sim::{Options, Scenario, Sim, registry_with};
 
 fn world(name: &str) -> PathBuf {
@@ -301,7 +305,7 @@ fn a_process_is_led_through_its_past_after_a_restore() {
     let mut tried = 0;
     while !sim.is_over() {
         sim.step().expect("steps");
-        if sim.state().stops % 3 != 0 {
+        if !sim.state().stops.is_multiple_of(3) {
             continue;
         }
         let mut other = load("python-help.toml", &overrides);
@@ -472,4 +476,102 @@ fn an_open_question_goes_over_into_a_changed_world() {
     }
     assert_eq!(changed, 4, "there were questions to carry over");
     assert_eq!(all, whole);
+}
+
+/// The plainest broadcast: over the link to all.
+struct Flood;
+
+impl Microprotocol for Flood {
+    fn request(&mut self, _: User, request: Request, cx: &mut Cx<'_>) {
+        let Request::Broadcast(ToAll(bytes)) = request else { return };
+        let to = cx.all();
+        cx.request(ProtocolPort::<Link>::new(0), ToRobots { to, bytes });
+    }
+
+    fn indication(&mut self, _: usize, what: Indication, cx: &mut Cx<'_>) {
+        cx.tell_all(what);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn load(&mut self, _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl ProtocolModel for Flood {
+    fn provides(&self) -> Option<ServiceKind> {
+        Some(ServiceKind::Broadcast)
+    }
+
+    fn ports(&self) -> Vec<PortSpec> {
+        vec![PortSpec::new("link", ServiceKind::Link)]
+    }
+
+    fn start(&self) -> Box<dyn Microprotocol> {
+        Box::new(Flood)
+    }
+}
+
+#[test]
+fn programs_and_processes_broadcast_to_each_other_through_a_protocol() {
+    let script = format!(
+        "{GREET}echo broadcast 6f6e65; echo .\nwhile read now && read what; do echo say $what; echo .; done\n"
+    );
+    let folder = Folder::with("broadcast", &script);
+    let text = r#"
+format = 1
+[run]
+quantum = "1s"
+duration = "5s"
+contact = "ghost"
+[network]
+class = "constant"
+[type.c]
+radius = 0.1
+[[type.c.part]]
+name = "wheels"
+class = "wheels"
+[[type.c.protocol]]
+name = "flood"
+class = "flood"
+[type.c.algorithm]
+class = "program"
+broadcast = "flood"
+code = '''
+#include "swarm.h"
+static char text[8];
+void robot_event(int kind, int a, double x, double y) {
+    (void)a; (void)x; (void)y;
+    if (kind == SWARM_START) swarm_broadcast("two", 3);
+    if (kind == SWARM_BROADCAST && swarm_message(text, 7) == 3) swarm_say(text);
+}
+'''
+[type.p]
+radius = 0.1
+[[type.p.part]]
+name = "wheels"
+class = "wheels"
+[[type.p.protocol]]
+name = "flood"
+class = "flood"
+[type.p.algorithm]
+class = "process"
+source = "robot.sh"
+[[robot]]
+name = "a"
+type = "p"
+[[robot]]
+name = "b"
+type = "c"
+"#;
+    let mut registry = registry_with(&Arc::new(Workshop::in_folder(&folder.0)));
+    let sheet = Sheet::new("flood", Kind::Protocol, "Sends to all.");
+    registry.add(Class::new(sheet, |_, _| Ok(Built::Protocol(Arc::new(Flood)))));
+    let sim = Sim::read("s", text, &NoFiles, &registry, &Options::default());
+    let said = said(&mut sim.unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!(lines_of(&said, 0), ["broadcast 0 6f6e65", "broadcast 1 74776f"]);
+    assert_eq!(lines_of(&said, 1), ["two", "one"]);
 }

@@ -65,9 +65,9 @@ fn ports() -> Vec<PortSpec> {
 fn with_ports(sheet: Sheet) -> Sheet {
     let name = ParamType::Name("protocol");
     sheet
-        .param(Param::new("motion", name.clone(), "Who moves the robot; its motion modules when left out."))
-        .param(Param::new("link", name.clone(), "Who carries messages to named robots; the network when left out."))
-        .param(Param::new("broadcast", name.clone(), "Who carries messages to all robots; the only protocol that does so when left out. Without one they go nowhere."))
+        .param(Param::new("motion", name, "Who moves the robot; its motion modules when left out."))
+        .param(Param::new("link", name, "Who carries messages to named robots; the network when left out."))
+        .param(Param::new("broadcast", name, "Who carries messages to all robots; the only protocol that does so when left out. Without one they go nowhere."))
         .param(Param::new("watching", name, "Who looks out; its sensors when left out."))
 }
 
