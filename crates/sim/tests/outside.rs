@@ -7,6 +7,10 @@ use swarmyard_agents::Workshop;
 use swarmyard_base::Pose2;
 use swarmyard_engine::{Note, RunEvent};
 use swarmyard_formats::NoFiles;
+use swarmyard_part_api::{
+    Built, Class, Cx, Indication, Kind, Link, Microprotocol, PortSpec, ProtocolModel, ProtocolPort, Request,
+    ServiceKind, Sheet, ToAll, ToRobots, User,
+};
 use swarmyard_sim::{Options, Scenario, Sim, registry_with};
 
 fn world(name: &str) -> PathBuf {
@@ -330,9 +334,11 @@ impl Folder {
 
     fn load(&self, keys: &str) -> Result<Sim, String> {
         let tag = self.0.display();
+        // What is said of a program must not depend on how busy this machine is.
+        let patience = if keys.contains("patience") { "" } else { "patience = 60" };
         let source = if keys.contains("source") { "" } else { "source = \"robot.sh\"" };
         let text = format!(
-            "format = 1\n[run]\nquantum = \"1s\"\nduration = \"12s\"\n[type.t]\nradius = 0.1\n[[type.t.part]]\nname = \"w\"\nclass = \"wheels\"\n[type.t.algorithm]\nclass = \"process\"\narguments = [\"{tag}\"]\n{source}\n{keys}\n[[robot]]\nname = \"a\"\ntype = \"t\"\n"
+            "format = 1\n[run]\nquantum = \"1s\"\nduration = \"12s\"\n[type.t]\nradius = 0.1\n[[type.t.part]]\nname = \"w\"\nclass = \"wheels\"\n[type.t.algorithm]\nclass = \"process\"\narguments = [\"{tag}\"]\n{source}\n{patience}\n{keys}\n[[robot]]\nname = \"a\"\ntype = \"t\"\n"
         );
         let registry = registry_with(&Arc::new(Workshop::in_folder(&self.0)));
         Sim::read("s", &text, &NoFiles, &registry, &Options::default()).map_err(|e| e.to_string())
@@ -379,7 +385,8 @@ fn a_hostile_process_costs_only_its_robot_and_leaves_nothing() {
         ("words", "echo 'my last words' >&2; exit 1", "my last words"),
     ] {
         let folder = Folder::with(name, &format!("{GREET}{script}\n"));
-        let mut sim = folder.load("patience = 0.3").expect("loads");
+        let keys = if name == "silent" { "patience = 0.3" } else { "" };
+        let mut sim = folder.load(keys).expect("loads");
         let lines = said(&mut sim);
         let told: Vec<&str> = lines_of(&lines, 0).into_iter().filter(|l| l.contains("failed")).collect();
         assert!(told.len() == 1 && told[0].contains(why), "{name}: {lines:?}");
@@ -472,4 +479,103 @@ fn an_open_question_goes_over_into_a_changed_world() {
     }
     assert_eq!(changed, 4, "there were questions to carry over");
     assert_eq!(all, whole);
+}
+
+/// The plainest broadcast: over the link to all.
+struct Flood;
+
+impl Microprotocol for Flood {
+    fn request(&mut self, _: User, request: Request, cx: &mut Cx<'_>) {
+        let Request::Broadcast(ToAll(bytes)) = request else { return };
+        let to = cx.all();
+        cx.request(ProtocolPort::<Link>::new(0), ToRobots { to, bytes });
+    }
+
+    fn indication(&mut self, _: usize, what: Indication, cx: &mut Cx<'_>) {
+        cx.tell_all(what);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn load(&mut self, _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl ProtocolModel for Flood {
+    fn provides(&self) -> Option<ServiceKind> {
+        Some(ServiceKind::Broadcast)
+    }
+
+    fn ports(&self) -> Vec<PortSpec> {
+        vec![PortSpec::new("link", ServiceKind::Link)]
+    }
+
+    fn start(&self) -> Box<dyn Microprotocol> {
+        Box::new(Flood)
+    }
+}
+
+#[test]
+fn programs_and_processes_broadcast_to_each_other_through_a_protocol() {
+    let script = format!(
+        "{GREET}echo broadcast 6f6e65; echo .\nwhile read now && read what; do echo say $what; echo .; done\n"
+    );
+    let folder = Folder::with("broadcast", &script);
+    let text = r#"
+format = 1
+[run]
+quantum = "1s"
+duration = "5s"
+contact = "ghost"
+[network]
+class = "constant"
+[type.c]
+radius = 0.1
+[[type.c.part]]
+name = "wheels"
+class = "wheels"
+[[type.c.protocol]]
+name = "flood"
+class = "flood"
+[type.c.algorithm]
+class = "program"
+broadcast = "flood"
+code = '''
+#include "swarm.h"
+static char text[8];
+void robot_event(int kind, int a, double x, double y) {
+    (void)a; (void)x; (void)y;
+    if (kind == SWARM_START) swarm_broadcast("two", 3);
+    if (kind == SWARM_BROADCAST && swarm_message(text, 7) == 3) swarm_say(text);
+}
+'''
+[type.p]
+radius = 0.1
+[[type.p.part]]
+name = "wheels"
+class = "wheels"
+[[type.p.protocol]]
+name = "flood"
+class = "flood"
+[type.p.algorithm]
+class = "process"
+source = "robot.sh"
+patience = 60
+[[robot]]
+name = "a"
+type = "p"
+[[robot]]
+name = "b"
+type = "c"
+"#;
+    let mut registry = registry_with(&Arc::new(Workshop::in_folder(&folder.0)));
+    let sheet = Sheet::new("flood", Kind::Protocol, "Sends to all.");
+    registry.add(Class::new(sheet, |_, _| Ok(Built::Protocol(Arc::new(Flood)))));
+    let sim = Sim::read("s", text, &NoFiles, &registry, &Options::default());
+    let said = said(&mut sim.unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!(lines_of(&said, 0), ["broadcast 0 6f6e65", "broadcast 1 74776f"]);
+    assert_eq!(lines_of(&said, 1), ["two", "one"]);
 }

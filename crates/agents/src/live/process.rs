@@ -41,7 +41,7 @@ pub(super) fn sheet() -> Sheet {
         .param(Param::new("tasks", ParamType::Int { min: 0, max: 1_000_000 }, "Processes and threads it may have; 0 is without limit.").or(Value::Int(64)))
         .param(Then::param("on_silence", "What follows when it is silent for longer; it is ended. Under `halt` the robot stays where it is; under `restart` the program starts again after a second."))
         .param(Then::param("on_crash", "What follows when it ends, or says what is no call; the same two ways."));
-    with_ports(sheet).example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"process\"\nsource = \"robot.py\"")
+    with_ports(sheet).level("every", "Everything.").example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"process\"\nsource = \"robot.py\"")
 }
 
 fn build(workshop: &Workshop, p: &Params) -> Result<Built, Diagnostic> {
@@ -230,8 +230,7 @@ impl Microprotocol for Running {
 
     fn answered(&mut self, answer: &[u8], cx: &mut Cx<'_>) {
         let Some(told) = self.memory.open.take() else { return };
-        let crashed = |why: String| Spoken::Crashed(why);
-        let spoken = from_bytes(answer).unwrap_or_else(crashed);
+        let spoken = from_bytes(answer).unwrap_or_else(Spoken::Crashed);
         let (lines, printed) = match spoken {
             Spoken::Lines(lines, printed) => (lines, printed),
             Spoken::Silent(why) => return self.fail(&why, self.then.0, cx),

@@ -29,7 +29,7 @@ pub(super) fn sheet() -> Sheet {
         .param(Param::new("fuel", ParamType::Int { min: 1, max: 1_000_000_000 }, "Fuel per event, about one unit per instruction; a call costs 100 units and one for each byte that it moves.").or(Value::Int(1_000_000)))
         .param(Param::new("memory", ParamType::Int { min: 65_536, max: 4_294_967_296 }, "Bytes of memory it may have.").or(Value::Int(1_048_576)))
         .param(Then::param("on_failure", "What follows when it runs out of fuel, crashes, or gives a bad pointer. Under `halt` the robot stays where it is; under `restart` the program starts again after a second, with an empty memory."));
-    with_ports(sheet).example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"program\"\ncode = '''\n#include \"swarm.h\"\nvoid robot_event(int kind, int a, double x, double y)\n{\n    (void)a, (void)x, (void)y;\n    if (kind == SWARM_START || kind == SWARM_FINISHED)\n        swarm_move_to(swarm_uniform(0, 2), swarm_uniform(0, 2), 0.5, 1.0);\n}\n'''")
+    with_ports(sheet).level("every", "Everything.").example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"program\"\ncode = '''\n#include \"swarm.h\"\nvoid robot_event(int kind, int a, double x, double y)\n{\n    (void)a, (void)x, (void)y;\n    if (kind == SWARM_START || kind == SWARM_FINISHED)\n        swarm_move_to(swarm_uniform(0, 2), swarm_uniform(0, 2), 0.5, 1.0);\n}\n'''")
 }
 
 fn build(workshop: &Workshop, p: &Params) -> Result<Built, Diagnostic> {
