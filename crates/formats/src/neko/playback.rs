@@ -95,7 +95,7 @@ fn rows(stretches: &[Stretch], end_s: f64) -> Vec<Row> {
         let from_s = stretch.from_s.max(0.0);
         let until = next.map_or(end_s, |n| n.from_s);
         let lasts = until - from_s;
-        if !(lasts > 0.0) {
+        if lasts.is_nan() || lasts <= 0.0 {
             continue;
         }
         // A jump before the next row needs a little of the time.
