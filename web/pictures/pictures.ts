@@ -43,7 +43,7 @@ async function runTo(page: Page, tick: number): Promise<void> {
 
 const LAYERS = 'sensors,rays,beacons,contacts,ids,links,messages';
 
-test('the pictures of the walk through the page', async ({ sim: page, server }) => {
+test('the pictures of the walk through the page', async ({ sim: page }) => {
   await page.getByTestId('welcome').getByRole('button', { name: 'Do not show this again' }).click();
   await address(page, `layers=${LAYERS},outline`);
   await runTo(page, 760);
@@ -95,18 +95,6 @@ test('the pictures of the walk through the page', async ({ sim: page, server }) 
   await picture(page, 'space');
   await address(page, `layers=${LAYERS},dots`);
 
-  await openWorld(page, writeRollCall(server, SLOW));
-  await command(page, 'Show everything');
-  await runTo(page, 40);
-  await page.getByRole('tab', { name: 'Messages' }).click();
-  // Room for the chart.
-  await page.locator('.bottom-splitter').focus();
-  for (let k = 0; k < 9; k++) await page.keyboard.press('ArrowUp');
-  await page.locator('.sequence .arrow.received .grip').first().click({ force: true });
-  await picture(page, 'messages');
-  await page.locator('.bottom-splitter').dblclick();
-  await page.getByRole('tab', { name: 'Console' }).click();
-
   await command(page, 'Worlds');
   await expect(page.locator('dialog[open]')).toBeVisible();
   await picture(page, 'worlds');
@@ -114,4 +102,21 @@ test('the pictures of the walk through the page', async ({ sim: page, server }) 
 
   await page.emulateMedia({ colorScheme: 'dark' });
   await picture(page, 'dark');
+});
+
+test('the picture of messages', async ({ sim: page, server }) => {
+  await page.getByTestId('welcome').getByRole('button', { name: 'Do not show this again' }).click();
+  await openWorld(page, writeRollCall(server, SLOW));
+  await command(page, 'Show everything');
+  await type(page, 'step 40');
+  await page.waitForFunction(() => window.__sim?.tick() === 40);
+  await page.getByRole('tab', { name: 'Messages' }).click();
+  // Room for the chart.
+  await page.locator('.bottom-splitter').focus();
+  for (let k = 0; k < 9; k++) await page.keyboard.press('ArrowUp');
+  await page.getByTestId('sequence').focus();
+  for (let k = 0; k < 4; k++) await page.keyboard.press('ArrowUp');
+  await expect(page.getByTestId('message-details')).toContainText('Content');
+  await command(page, 'Show everything');
+  await picture(page, 'messages');
 });

@@ -19,6 +19,19 @@ async function chart(page: Page): Promise<void> {
   await expect(page.getByTestId('messages')).toBeVisible();
 }
 
+/** The middle of an arrow that is wholly in view. */
+function arrowInView(page: Page): Promise<{ x: number; y: number }> {
+  return page.evaluate(() => {
+    const chart = document.querySelector('.sequence')!.getBoundingClientRect();
+    const boxes = [...document.querySelectorAll('.sequence .arrow.received .shaft')].map((line) =>
+      line.getBoundingClientRect(),
+    );
+    const inside = boxes.find((box) => box.top > chart.top + 8 && box.bottom < chart.bottom - 8);
+    if (!inside) throw new Error('no arrow is wholly in view');
+    return { x: inside.left + inside.width / 2, y: inside.top + inside.height / 2 };
+  });
+}
+
 const drawn = (page: Page): Promise<{ serial: number; fate: string; x: number; y: number }[]> =>
   page.evaluate(() => window.__sim!.messages());
 const data = async (page: Page, name: string): Promise<number> =>
@@ -63,14 +76,14 @@ test('an earlier moment shows the messages of that moment', async ({ sim, server
 
 test('messages and links are layers with keys, and the sheet of keys names them', async ({ sim, server }) => {
   await opened(sim, server, RADIO);
-  await expect.poll(() => sim.evaluate(() => window.__sim!.linkCount())).toBe(6);
+  await expect.poll(() => sim.evaluate(() => window.__sim!.linkCount())).toBe(7);
   await sim.locator('canvas.view').focus();
   await sim.keyboard.press('Shift+M');
   await expect.poll(() => sim.evaluate(() => window.__sim!.linkCount())).toBe(0);
   await sim.keyboard.press('m');
   expect(await sim.evaluate(() => window.__sim!.layers())).toMatchObject({ messages: false, links: false });
   await sim.keyboard.press('Shift+M');
-  await expect.poll(() => sim.evaluate(() => window.__sim!.linkCount())).toBe(6);
+  await expect.poll(() => sim.evaluate(() => window.__sim!.linkCount())).toBe(7);
   await sim.getByRole('button', { name: 'Layers' }).click();
   await expect(sim.getByRole('checkbox', { name: 'Messages under way' })).not.toBeChecked();
   await expect(sim.getByRole('checkbox', { name: 'Links: who can hear whom' })).toBeChecked();
@@ -132,7 +145,8 @@ test('a message is chosen by a click or by keys, and its content is shown', asyn
   await chart(sim);
   await expect.poll(() => data(sim, 'arrows')).toBeGreaterThan(10);
   const details = sim.getByTestId('message-details');
-  await sim.locator('.sequence .arrow.received .grip').nth(4).click({ force: true });
+  const place = await arrowInView(sim);
+  await sim.mouse.click(place.x, place.y);
   await expect(sim.locator('.sequence .arrow.chosen')).toHaveCount(1);
   await expect(details).toContainText(/(CALL|HERE) · r\d → r\d/);
   await expect(details).toContainText('algorithm');

@@ -274,7 +274,6 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(n: &usize) -> bool {
     *n == 0
 }

@@ -41,7 +41,8 @@ export function drawSequence(
     if (drawn.arrow === chosen) group.classList.add('chosen');
     // What comes after the moment that is shown has not happened there.
     if ((drawn.arrow.sent ?? 0) > now) group.classList.add('later');
-    group.addEventListener('click', () => choose(drawn.arrow));
+    // Not `click`: while a run goes on the picture is drawn anew between press and release.
+    group.addEventListener('pointerdown', () => choose(drawn.arrow));
     return group;
   });
   const last = arrows.findIndex((group) => group.classList.contains('chosen'));

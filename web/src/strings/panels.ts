@@ -257,7 +257,7 @@ export const panels = {
     ['timeline', 'Time', 'Drag to look back, click a mark to see what happened; Live brings you back.'],
     [
       'tabs',
-      'Console, problems, plots, code',
+      'Console, problems, plots, messages, code',
       'What happened, what is wrong, values over time, and the programs, which reload when saved. Ctrl+K finds every command.',
     ],
   ] as [string, string, string][],
