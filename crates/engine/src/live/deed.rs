@@ -86,17 +86,13 @@ impl Robot for Deed<'_, '_> {
         if at != Moment::NEVER {
             let who = self.play.uid(robot);
             self.play.state.push(at, who, timer, LiveEvent::Timer { robot, node, timer });
+            self.play.state.timers.insert((robot, timer), at);
         }
         timer
     }
 
     fn cancel_timer(&mut self, timer: u64) {
-        let robot = self.robot;
-        let own = |e: &LiveEvent| matches!(e, LiveEvent::Timer { robot: r, timer: t, .. } if *r == robot && *t == timer);
-        let key = self.play.state.queue.iter().find(|(_, event)| own(event)).map(|(key, _)| *key);
-        if let Some(key) = key {
-            self.play.state.queue.remove(&key);
-        }
+        self.play.drop_timer(self.robot, timer);
     }
 
     fn go(&mut self, node: u16, motion: &Motion) -> Result<u64, String> {

@@ -75,6 +75,8 @@ pub(crate) fn graft(
     }
     let down = was.down.iter().filter(|(n, _)| numbers[**n as usize] != LiveModel::NOBODY);
     state.down = down.map(|(n, since)| (numbers[*n as usize], *since)).collect();
+    let timers = was.timers.iter().filter(|((n, _), _)| numbers[*n as usize] != LiveModel::NOBODY);
+    state.timers = timers.map(|((n, timer), at)| ((numbers[*n as usize], *timer), *at)).collect();
     let same_robots = live.members.len() == was_live.members.len();
     let who = Names { kinship, numbers: &numbers, same_robots };
     for (key, event) in &was.queue {

@@ -131,7 +131,10 @@ impl Play<'_> {
                 let message = Message { serial, from, protocol, bytes };
                 self.deliver(to, message);
             }
-            LiveEvent::Timer { robot, node, timer } => self.tell(robot, Happening::Timer { node, timer }),
+            LiveEvent::Timer { robot, node, timer } => {
+                self.state.timers.remove(&(robot, timer));
+                self.tell(robot, Happening::Timer { node, timer });
+            }
             LiveEvent::Look(watch) => self.look(key, watch),
         }
     }
@@ -246,8 +249,18 @@ impl Play<'_> {
             graph.crash();
         }
         // Its timers are part of its memory.
-        let own = |event: &LiveEvent| matches!(event, LiveEvent::Timer { robot: r, .. } if *r == robot);
-        self.state.queue.retain(|_, event| !own(event));
+        let own = self.state.timers.range((robot, 0)..=(robot, u64::MAX));
+        for timer in own.map(|(key, _)| key.1).collect::<Vec<u64>>() {
+            self.drop_timer(robot, timer);
+        }
+    }
+
+    /// A timer is not going to run out.
+    pub(super) fn drop_timer(&mut self, robot: u32, timer: u64) {
+        if let Some(at) = self.state.timers.remove(&(robot, timer)) {
+            let (who, kind) = (self.uid(robot), LiveEvent::Timer { robot, node: 0, timer }.kind());
+            self.state.queue.remove(&LiveKey { at, kind, who, sequence: timer });
+        }
     }
 
     fn recover(&mut self, robot: u32) {

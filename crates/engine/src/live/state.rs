@@ -220,6 +220,8 @@ pub struct LiveState {
     pub robots: Vec<Inner>,
     /// Events to come.
     pub queue: BTreeMap<LiveKey, LiveEvent>,
+    /// When each timer runs out that is set, by robot and number: to find it among the events.
+    pub timers: BTreeMap<(u32, u64), Moment>,
     /// Push sensors that are switched on, by their numbers' order per robot.
     pub watches: Vec<Watching>,
     /// Questions to programs outside that wait for answers: (robot, protocol, question), in order.
@@ -258,6 +260,7 @@ impl LiveState {
             going: poses.iter().map(|pose| Going::rest(Moment::ZERO, *pose)).collect(),
             robots: robots.collect(),
             queue: BTreeMap::new(),
+            timers: BTreeMap::new(),
             watches: Vec::new(),
             asks: Vec::new(),
             down: BTreeMap::new(),
