@@ -1,7 +1,7 @@
 //! Microprotocols over real sockets: the same graphs as in the simulator, with threads and a clock.
 //!
 //! In: a graph of protocols for each process, a script, and how long it may take. Out: a
-//! [`Trace`](swarmyard_radio::lab::Trace) of the kind the laboratory makes, so that the same checkers judge it.
+//! [`Trace`] of the kind the laboratory makes, so that the same checkers judge it.
 //!
 //! Every process has a thread of its own and a socket on 127.0.0.1 with a port the system chose; over TCP
 //! there is one connection for each ordered pair. Frames are bounded, and whatever is no frame of this run, or

@@ -12,8 +12,8 @@
 //!   by the higher; edges come after bodies, by their owner's uid and their own.
 //! - Bodies are moved, stopped or pushed here. Who meets is the caller's to answer, by [`Flights::set`].
 //!
-//! Discs on straight lines have closed forms, without any skin ([`closed`]); everything else is stepped with
-//! certainty ([`bend`]). Each body has one entry in the calendar: its next meeting, or the next border of its cell.
+//! Discs on straight lines have closed forms, without any skin (`closed.rs`); everything else is stepped with
+//! certainty (`bend.rs`). Each body has one entry in the calendar: its next meeting, or the next border of its cell.
 //! A pair is covered when either of the two has an entry that is not after their meeting; that holds after every
 //! step, so nothing is missed. Entries that a new path has overtaken are known by counters.
 
