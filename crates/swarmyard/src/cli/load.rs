@@ -106,8 +106,11 @@ pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
 
 /// Whether the run is a function of scenario and seed alone (tier 1), or of the journal too (tier 2).
 pub(crate) fn tier(sim: &Sim) -> u8 {
-    let controllers = sim.model().types.iter().flat_map(|t| &t.controllers);
-    if controllers.into_iter().any(|c| c.model.waits()) { 2 } else { 1 }
+    let types = &sim.model().types;
+    let waits = types.iter().flat_map(|t| &t.controllers).any(|c| c.model.waits());
+    let lives = types.iter().filter_map(|t| t.life.as_ref());
+    let asks = lives.flat_map(|life| life.graph.models()).any(|protocol| protocol.outside().is_some());
+    if waits || asks { 2 } else { 1 }
 }
 
 /// How many modules a run is, for programs.
