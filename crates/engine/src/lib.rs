@@ -49,7 +49,7 @@ pub use model::{
 };
 pub use parallel::Pool;
 pub use queue::{Event, EventKey, EventQueue};
-pub use referee::{Assertion, Holds};
+pub use referee::{Assertion, Formula, Holds};
 pub use snapshot::{SnapshotError, build_id, restore, snapshot, snapshot_world};
 pub use state::{Accounts, PartColumns, State, TypeColumns, Verdict};
 pub use step::{Frame, RunEvent, Scratch, Step, Stride, step};

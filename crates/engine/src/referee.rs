@@ -44,6 +44,26 @@ impl Assertion {
     }
 }
 
+/// A number of the world in the language of conditions, its names looked up once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula(Rule);
+
+impl Formula {
+    /// Looks the names of an expression up in a model.
+    ///
+    /// # Errors
+    /// Which name is unknown.
+    pub fn new(model: &Model, expr: &Expr) -> Result<Formula, Diagnostic> {
+        resolve(model, expr, None).map(Formula)
+    }
+
+    /// Its value in a state. Truth is 1 or 0; what does not exist is not a number.
+    #[must_use]
+    pub fn value(&self, model: &Model, state: &State) -> f64 {
+        Eye { model, state, own: None }.value(&self.0)
+    }
+}
+
 /// A condition with every name resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Rule {
