@@ -32,9 +32,8 @@ export class App {
               void this.fetchSheets();
               break;
             case 'status':
-              store.status = m;
               document.body.dataset['runState'] = m.state;
-              store.changed('status');
+              store.setStatus(m);
               break;
             case 'control':
               store.control = m;
@@ -60,6 +59,10 @@ export class App {
             case 'links':
               store.links = m;
               store.changed('links');
+              break;
+            case 'workers':
+              store.workers = m;
+              store.changed('workers');
               break;
             case 'problems':
               store.problems = { ...store.problems, [m.from]: m.list };

@@ -22,6 +22,7 @@ import { mountTimeline } from './panels/timeline';
 import { t } from './strings';
 import './styles/messages.css';
 import './styles/panels.css';
+import './styles/workers.css';
 import { mountCanvas } from './view/canvas';
 
 export function layout(app: App): HTMLElement {

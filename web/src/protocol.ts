@@ -65,6 +65,8 @@ export interface Status {
   undo_depth: number;
   run: number;
   verified: number;
+  /** Whether workers elsewhere take the steps. */
+  spread: boolean;
 }
 
 export interface Control {
@@ -265,6 +267,67 @@ export interface Links {
   pairs: [number, number][] | null;
 }
 
+/** What one worker of a spread run did. */
+export interface WorkerFigures {
+  worker: number;
+  /** The host that lends its machine; null is the server's own. */
+  host: string | null;
+  pid: number | null;
+  endpoint: string | null;
+  at_work: boolean;
+  bodies: number;
+  ghosts: number;
+  work_s: number;
+  wait_s: number;
+  sent: number;
+  widened: number;
+  asked_again: number;
+  /** Left, lower, right and upper border in metres; null is unbounded. */
+  region: (number | null)[] | null;
+}
+
+/** What went from one worker to another. */
+export interface LinkFigures {
+  from: number;
+  to: number;
+  messages: number;
+  bytes: number;
+}
+
+/** What one robot cost: microseconds per tick, as means over the ticks that were measured. */
+export interface RobotFigures {
+  path: string;
+  worker: number;
+  /** All in all. */
+  cost_us: number;
+  sense_us: number;
+  think_us: number;
+  act_us: number;
+  contact_us: number;
+  /** Fuel that its programs used per tick, where it is metered. */
+  fuel: number;
+  /** Ticks that were measured. */
+  quanta: number;
+}
+
+/** What the workers of the run do. */
+export interface WorkersMessage {
+  is: 'workers';
+  run: number;
+  /** Seconds of the server's clock, to reckon rates by. */
+  wall_s: number;
+  /** Null when the run is not spread. */
+  spread: {
+    epochs: number;
+    again: number;
+    lost: number[];
+    undivided: string | null;
+    workers: WorkerFigures[];
+    links: LinkFigures[];
+    heaviest: RobotFigures[];
+  } | null;
+}
+
 export interface Problems {
   is: 'problems';
   from: 'document' | 'code' | 'open';
@@ -293,6 +356,7 @@ export type ServerMessage =
   | Events
   | Comms
   | Links
+  | WorkersMessage
   | Problems
   | Reply
   | Goodbye;
@@ -307,6 +371,7 @@ export interface Wishes {
   grid: string | null;
   comms: boolean;
   links: boolean;
+  workers: boolean;
 }
 
 /** One change of the document. */

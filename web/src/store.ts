@@ -19,6 +19,7 @@ import type {
   Sheet,
   Status,
   Wishes,
+  WorkersMessage,
   WorldMessage,
 } from './protocol';
 import { applySettings, readSettings, remember, type Settings } from './settings';
@@ -59,6 +60,7 @@ export interface Layers {
   ids: boolean;
   links: boolean;
   messages: boolean;
+  regions: boolean;
 }
 
 export const LAYERS: Layers = {
@@ -73,6 +75,7 @@ export const LAYERS: Layers = {
   ids: true,
   links: true,
   messages: true,
+  regions: true,
 };
 
 /** World point at the middle of the canvas, and pixels per metre. */
@@ -94,6 +97,7 @@ export type Topic =
   | 'events'
   | 'comms'
   | 'links'
+  | 'workers'
   | 'problems'
   | 'link'
   | 'selection'
@@ -125,8 +129,11 @@ export class Store {
   events: EventLine[] = [];
   readonly comms = new CommStore();
   links: Links | null = null;
+  workers: WorkersMessage | null = null;
   /** Whether the chart of messages is open. */
   isChartOpen = false;
+  /** Whether the table of workers is open. */
+  isWorkersOpen = false;
   problems: Record<'document' | 'code' | 'open', Diagnostic[]> = { document: [], code: [], open: [] };
   sheets = new Map<string, Sheet>();
   /** Scene paths (`/robots/r1`, `/world/walls/north`) or, for what has none, entry keys (`type.scout`). */
@@ -226,6 +233,20 @@ export class Store {
     this.changed('wishes');
   }
 
+  /** The table of workers has been opened or closed. */
+  setWorkersOpen(isOpen: boolean): void {
+    if (isOpen === this.isWorkersOpen) return;
+    this.isWorkersOpen = isOpen;
+    this.changed('wishes');
+  }
+
+  setStatus(status: Status): void {
+    const wasSpread = this.status?.spread ?? false;
+    this.status = status;
+    this.changed('status');
+    if (status.spread !== wasSpread) this.changed('wishes');
+  }
+
   setProbes(probes: Probe[]): void {
     this.probes = probes;
     this.changed('wishes');
@@ -268,6 +289,7 @@ export class Store {
       grid: layers.grid ? (robots[0] ?? world?.bodies[0]?.path ?? null) : null,
       comms: this.wantsComms,
       links: layers.links,
+      workers: (this.status?.spread ?? false) && (this.isWorkersOpen || layers.regions),
     };
   }
 }

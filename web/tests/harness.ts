@@ -44,8 +44,18 @@ export async function serve(world: string, ...options: string[]): Promise<Server
 
 /** Starts a server in a folder that is there already. */
 export async function serveIn(folder: string, world: string, ...options: string[]): Promise<Server> {
+  return start(folder, 'serve', world, ...options);
+}
+
+/** Starts a relay of a server. */
+export async function relay(server: Server, ...options: string[]): Promise<Server> {
+  return start(server.folder, 'relay', server.url, ...options);
+}
+
+/** Starts a command that serves the page, and waits until it listens. */
+async function start(folder: string, command: string, what: string, ...options: string[]): Promise<Server> {
   const port = options.includes('--port') ? [] : ['--port', '0'];
-  const child = spawn(COMMAND, ['serve', world, ...port, '--web', PAGE, ...options], {
+  const child = spawn(COMMAND, [command, what, ...port, '--web', PAGE, ...options], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

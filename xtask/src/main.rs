@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+mod aarch64;
+mod goldens;
 mod tests;
 mod tools;
 mod web;
@@ -17,6 +19,8 @@ cargo xtask manual      write docs/reference.md and docs/scenario.schema.json fr
 cargo xtask web         build the browser page (web/dist), which the next build of the command takes in
 cargo xtask pictures    take the pictures of the page that the guide shows
 cargo xtask bench       print the benchmark tables of docs/benchmarks.md
+cargo xtask chaos       disturb a hundred runs on worker processes: killed, frozen, cut off, late
+cargo xtask aarch64     build for aarch64 in a Debian of its own, and compare with x86-64 under qemu (root; about an hour)
 cargo xtask fuzz [S]    fuzz every parser for S seconds each (default 60; needs a nightly toolchain and cargo-fuzz)";
 
 fn main() -> ExitCode {
@@ -31,6 +35,8 @@ fn main() -> ExitCode {
             web::build().and_then(|()| cargo(&["build", "-p", "swarmyard"])).and_then(|()| web::pictures())
         }
         Some("bench") => bench(),
+        Some("chaos") => chaos(),
+        Some("aarch64") => aarch64::all(),
         Some("fuzz") => fuzz(args.get(1).map_or("60", String::as_str)),
         _ => Err(USAGE.to_owned()),
     };
@@ -112,6 +118,12 @@ fn bench() -> Result<(), String> {
     Ok(())
 }
 
+/// A hundred runs on worker processes, each disturbed in another way at another moment.
+fn chaos() -> Result<(), String> {
+    let args = ["test", "-p", "swarmyard", "--test", "chaos", "--", "--nocapture"];
+    run("cargo", &args, &[("SWARMYARD_CHAOS_SEEDS", "100")])
+}
+
 fn manual() -> Result<(), String> {
     let args = ["test", "-p", "swarmyard", "--test", "documents"];
     run("cargo", &args, &[("SWARMYARD_BLESS", "1")])
@@ -130,6 +142,8 @@ fn fuzz(seconds: &str) -> Result<(), String> {
         "requests",
         "neko_config",
         "neko_log",
+        "envelope",
+        "module_line",
     ] {
         let args = ["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=65536", "-timeout=10"];
         run("cargo", &args, &[])?;

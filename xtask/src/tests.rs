@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check, with a count at the end.
 
+use crate::goldens::Golden;
 use crate::{cargo, root, run, tools, web};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -37,9 +38,11 @@ pub(crate) fn all() -> Result<(), String> {
     let docs = ["doc", "--quiet", "--workspace", "--no-deps"];
     check("docs", timed("docs", || run("cargo", &docs, &[("RUSTDOCFLAGS", "-D warnings")])));
     let worlds: Vec<String> = worlds();
-    let mut args = vec!["run", "--quiet", "-p", "swarmyard", "--", "check"];
+    // The command that the tests built: built alone, with fewer features of what it stands on, it would be another.
+    let command = web::target().join("debug/swarmyard").display().to_string();
+    let mut args = vec!["check"];
     args.extend(worlds.iter().map(String::as_str));
-    check("worlds", timed("worlds", || cargo(&args)));
+    check("worlds", timed("worlds", || run(&command, &args, &[])));
     check("same bits in release", timed("same bits in release", same_bits_in_release));
     let Counts { passed, failed, ignored } = counts;
     println!("\nof the page: {} passed, {} failed, {} ignored", page.passed, page.failed, page.ignored);
@@ -83,33 +86,15 @@ fn cargo_test(args: &[&str], python: Option<&str>, counts: &mut Counts) -> Resul
 }
 
 /// Runs every golden world with the release build and compares the hashes: the tests above ran with
-/// the other profile.
+/// the other profile. It has no features, which must not change a bit either, and the heavy ones are not built twice.
 fn same_bits_in_release() -> Result<(), String> {
-    cargo(&["build", "--quiet", "--release", "-p", "swarmyard"])?;
-    let goldens =
-        std::fs::read_to_string(root().join("crates/conformance/goldens.txt")).map_err(|e| e.to_string())?;
-    let lines: Vec<&str> = goldens.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()).collect();
-    if lines.is_empty() {
-        return Err("there are no goldens".to_owned());
-    }
-    for line in lines {
-        let [name, quanta, hash] = line.split_whitespace().collect::<Vec<_>>()[..] else {
-            return Err(format!("cannot read the golden `{line}`"));
-        };
-        // `name+key=value` is a world with something laid over it.
-        let mut pieces = name.split('+');
-        let world = format!("worlds/{}.toml", pieces.next().unwrap_or(name));
-        let until = format!("tick:{quanta}");
-        let args = ["run", "--quiet", "--release", "-p", "swarmyard", "--", "run", &world, "--until", &until];
-        let output = Command::new("cargo")
-            .args(args)
-            .args(pieces.flat_map(|piece| ["--set", piece]))
-            .args(["--no-record", "-q"])
-            .current_dir(root())
-            .output()
-            .map_err(|e| e.to_string())?;
-        let found = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        if found != hash {
+    let build = ["build", "--quiet", "--release", "--no-default-features", "-p", "swarmyard"];
+    cargo(&build)?;
+    for golden in Golden::all()? {
+        let mut command = Command::new("cargo");
+        let found = golden.hash_by(command.arg("run").args(&build[1..]).arg("--"))?;
+        if found != golden.hash {
+            let Golden { name, quanta, hash } = golden;
             return Err(format!("`{name}` after {quanta} quanta has `{found}` in release, golden `{hash}`"));
         }
     }

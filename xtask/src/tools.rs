@@ -28,7 +28,8 @@ pub(crate) fn node() -> Result<(), String> {
     install_of(&[("node", "nodejs"), ("npm", "npm")])
 }
 
-fn install_of(tools: &[(&str, &'static str)]) -> Result<(), String> {
+/// The same for these programs and their packages.
+pub(crate) fn install_of(tools: &[(&str, &'static str)]) -> Result<(), String> {
     let packages = missing(tools);
     if packages.is_empty() {
         return Ok(());
@@ -72,7 +73,7 @@ fn missing(tools: &[(&str, &'static str)]) -> Vec<&'static str> {
     packages
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output();
     id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
 }

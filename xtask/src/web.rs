@@ -96,6 +96,6 @@ pub(crate) fn number_before(text: &str, word: &str) -> u64 {
 }
 
 /// Where cargo puts what it builds.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }

@@ -3,9 +3,14 @@
 //! In: the robots that the loop waits for, and their latched registers. Out: inputs for the journal,
 //! one for each that has answered, died, or been silent for too long. Nothing here changes the state:
 //! a run with a journal that is whole starts no program at all.
+//!
+//! Programs are known by their robot and controller, wherever that robot is in a model: [`away`] keeps those whose
+//! robots are simulated elsewhere.
+
+mod away;
 
 use crate::live::Talkers;
-use crate::native::{NativeModel, Start};
+use crate::native::{Native, NativeModel, Start};
 use crate::process::{BadKind, Child, Launch, Poke, Poll, Reply, StartError};
 use std::any::Any;
 use std::collections::btree_map::Entry;
@@ -20,10 +25,14 @@ use swarmyard_engine::{
 };
 use swarmyard_part_api::{Cause, Failure, RegisterFile, Thought};
 
+pub use away::{Answer, Away, Shown};
+
 /// How long one look waits, so that whoever drives the run can do something else in between.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
-/// How long a program may take for one of the quanta that it is run through again.
+/// How long a program may take at least for one of the quanta that it is run through again.
 const AGAIN: Duration = Duration::from_secs(10);
+/// The same for one that may be silent for ever: what it decides must not depend on how busy a machine is.
+const AGAIN_AT_MOST: Duration = Duration::from_secs(600);
 /// How long to go on trying to start a program whose file somebody holds open for writing.
 const BUSY_FILE: Duration = Duration::from_secs(2);
 /// Last lines of a program that are told with its end.
@@ -32,12 +41,38 @@ const LAST_LINES: usize = 20;
 /// The native programs of a run.
 #[derive(Default)]
 pub struct Crew {
-    /// By slot and controller.
-    members: BTreeMap<(usize, usize), Member>,
+    members: BTreeMap<Key, Member>,
     /// Programs that were made here, as files: by the hash of what is in them.
     files: BTreeMap<u64, ProgramFile>,
     /// Those of robots that live by events.
     talkers: Talkers,
+}
+
+/// A robot and one of its controllers.
+type Key = (Uid, usize);
+
+/// A program that is to be asked at a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// Its robot.
+    pub robot: Uid,
+    /// The robot's slot.
+    pub slot: usize,
+    /// Which of the robot's controllers it is.
+    pub controller: usize,
+}
+
+/// A quantum that a program is asked about, whoever asks.
+struct Call<'a> {
+    key: Key,
+    native: &'a Native,
+    stop: u64,
+    tick_us: u32,
+    /// It has been shown nothing, or is to start anew.
+    is_new: bool,
+    /// What it is led through when it does not run, and what it decided then, as far as that is known.
+    past: &'a [Arc<Heard>],
+    journal: &'a Journal,
 }
 
 struct Member {
@@ -85,36 +120,43 @@ pub struct Stand<'a> {
 }
 
 impl Crew {
-    /// Asks the programs of robots that the loop waits for, and waits a moment for their answers.
+    /// Asks programs that the loop waits for, and waits a moment for their answers.
     ///
     /// Answers what is to enter the journal at this stop, and whether some are still at work.
     /// `registers` latches those of a robot.
     pub fn ask(
         &mut self,
         stand: &Stand<'_>,
-        waiting: &[Uid],
+        due: &[Due],
         registers: impl Fn(usize) -> RegisterFile,
     ) -> (Vec<InputKind>, bool) {
-        let told = told_now(stand);
         let mut inputs = Vec::new();
         let mut open = Vec::new();
-        for &robot in waiting {
-            let Some(slot) = stand.model.slot_of(robot) else { continue };
-            for (c, native) in natives(stand, slot) {
-                if !is_due(stand.model, stand.state, slot, c) || told.contains(&(robot, c)) {
-                    continue;
-                }
-                match self.post(stand, (slot, c), native, || registers(slot)) {
-                    Ok(()) => open.push((robot, slot, c, native)),
-                    Err(thought) => inputs.push(input(robot, c, Vec::new(), thought, 0)),
-                }
+        for due in due {
+            let Some(native) = native(&stand.model.type_at(due.slot).controllers[due.controller].model)
+            else {
+                continue;
+            };
+            let past = stand.past(due);
+            let call = Call {
+                key: (due.robot, due.controller),
+                native,
+                stop: stand.state.stops,
+                tick_us: stand.tick_us,
+                is_new: past.is_empty(),
+                past,
+                journal: stand.journal,
+            };
+            match self.post(&call, || registers(due.slot)) {
+                Ok(()) => open.push(call),
+                Err(thought) => inputs.push(input(call.key, Vec::new(), thought, 0)),
             }
         }
         let until = Instant::now() + LOOK;
         let mut at_work = false;
-        for (robot, slot, c, native) in open {
+        for call in open {
             let left = until.saturating_duration_since(Instant::now());
-            match self.collect((robot, slot, c), native, left) {
+            match self.collect(call.key, call.native, left) {
                 Some(input) => inputs.push(input),
                 None => at_work = true,
             }
@@ -124,13 +166,13 @@ impl Crew {
         (inputs, at_work || talking)
     }
 
-    /// Ends all programs; those that are not silent are asked to. Answers what they said: (slot, line).
-    pub fn stop(&mut self) -> Vec<(usize, String)> {
+    /// Ends all programs; those that are not silent are asked to. Answers what they said: (robot, line).
+    pub fn stop(&mut self) -> Vec<(Uid, String)> {
         let mut said = Vec::new();
         // The silent ones are killed at once, or many of them would take long.
         self.members.retain(|_, member| !member.silent);
-        for ((slot, _), member) in std::mem::take(&mut self.members) {
-            said.extend(member.child.stop().said.into_iter().map(|line| (slot, line)));
+        for ((robot, _), member) in std::mem::take(&mut self.members) {
+            said.extend(member.child.stop().said.into_iter().map(|line| (robot, line)));
         }
         said.extend(self.talkers.stop());
         said
@@ -144,45 +186,38 @@ impl Crew {
 
     /// Ends the programs of one robot at once; they will be started and run through their past again.
     /// Tells whether there were any.
-    pub fn dismiss(&mut self, slot: usize) -> bool {
+    pub fn dismiss(&mut self, robot: Uid) -> bool {
         let before = self.members.len();
-        self.members.retain(|(s, _), _| *s != slot);
-        self.talkers.dismiss(slot) || self.members.len() < before
+        self.members.retain(|key, _| key.0 != robot);
+        self.talkers.dismiss(robot) || self.members.len() < before
     }
 
-    /// Goes over into another world: programs that go on there stay as they are, the others are ended.
+    /// Goes over from this world into another: programs that go on there stay as they are, the others are ended.
     ///
     /// One that is at work at this very stop was shown the old world: it is started again, and run
     /// through its past, so that it sees the new one.
-    pub fn move_over(&mut self, kinship: &Kinship) {
+    pub fn move_over(&mut self, old: &Model, kinship: &Kinship) {
         // Protocols may have other numbers there.
         self.talkers.forget();
-        for ((slot, c), member) in std::mem::take(&mut self.members) {
-            let place = kinship.new_slot(slot).zip(kinship.new_controller(slot, c));
-            if let Some(place) = place.filter(|_| member.asked.is_none()) {
-                self.members.insert(place, member);
+        for ((robot, c), member) in std::mem::take(&mut self.members) {
+            let is = old.slot_of(robot).and_then(|slot| kinship.new_controller(slot, c));
+            if let Some(c) = is.filter(|_| member.asked.is_none()) {
+                self.members.insert((robot, c), member);
             }
         }
     }
 
-    /// Sees to it that a program works on this quantum; or answers what came instead.
-    fn post(
-        &mut self,
-        stand: &Stand<'_>,
-        key: (usize, usize),
-        native: &NativeModel,
-        registers: impl FnOnce() -> RegisterFile,
-    ) -> Result<(), Thought> {
-        let stop = stand.state.stops;
-        let past = stand.past(key);
+    /// Sees to it that a program works on a quantum; or answers what came instead.
+    fn post(&mut self, call: &Call<'_>, registers: impl FnOnce() -> RegisterFile) -> Result<(), Thought> {
+        let (key, stop) = (call.key, call.stop);
         // One that is to start anew has no past any more.
         let worked = |m: &Member| m.began.is_some_and(|began| began != stop);
-        if past.is_empty() && self.members.get(&key).is_some_and(worked) {
+        if call.is_new && self.members.get(&key).is_some_and(worked) {
             self.members.remove(&key);
         }
         if !self.members.contains_key(&key) {
-            let child = self.start(stand, key, native).map_err(crash)?;
-            let began = past.first().map(|heard| heard.stop);
+            let child = self.start(call).map_err(crash)?;
+            let began = call.past.first().map(|heard| heard.stop);
             let member = Member { child, asked: None, began, silent: false, too_wide: Vec::new() };
             self.members.insert(key, member);
         }
@@ -212,13 +247,8 @@ impl Crew {
     }
 
     /// Looks for one program's answer.
-    fn collect(
-        &mut self,
-        (robot, slot, c): (Uid, usize, usize),
-        native: &NativeModel,
-        wait: Duration,
-    ) -> Option<InputKind> {
-        let member = self.members.get_mut(&(slot, c))?;
+    fn collect(&mut self, key: Key, native: &Native, wait: Duration) -> Option<InputKind> {
+        let member = self.members.get_mut(&key)?;
         let until = Instant::now() + wait;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -237,11 +267,11 @@ impl Crew {
                     note_bad(&reply, &mut asked.accesses);
                     tell_too_wide(&mut reply, &mut member.too_wide);
                     let thought = Thought { said: reply.said, ..Thought::default() };
-                    return Some(input(robot, c, asked.accesses, thought, reply.cpu_ns));
+                    return Some(input(key, asked.accesses, thought, reply.cpu_ns));
                 }
                 Poll::Dead(_) => {
-                    let thought = self.bury((slot, c));
-                    return Some(input(robot, c, Vec::new(), thought, 0));
+                    let thought = self.bury(key);
+                    return Some(input(key, Vec::new(), thought, 0));
                 }
                 Poll::Pending if native.patience.is_some_and(|p| asked.since.elapsed() >= p) => {
                     member.asked = None;
@@ -251,7 +281,7 @@ impl Crew {
                     let failure = Some(Failure { cause: Cause::Silence, message });
                     let said = member.child.take_said();
                     let thought = Thought { said, failure, ..Thought::default() };
-                    return Some(input(robot, c, Vec::new(), thought, 0));
+                    return Some(input(key, Vec::new(), thought, 0));
                 }
                 Poll::Pending => return None,
             }
@@ -259,7 +289,7 @@ impl Crew {
     }
 
     /// Takes a dead program away; answers how it ended, and what it said last.
-    fn bury(&mut self, key: (usize, usize)) -> Thought {
+    fn bury(&mut self, key: Key) -> Thought {
         let Some(mut member) = self.members.remove(&key) else { return Thought::default() };
         let Poll::Dead(death) = member.child.poll(Duration::ZERO) else { return Thought::default() };
         let mut said = member.child.take_said();
@@ -268,24 +298,19 @@ impl Crew {
     }
 
     /// Starts a program, and runs it through what it was shown before, if anything.
-    fn start(
-        &mut self,
-        stand: &Stand<'_>,
-        (slot, c): (usize, usize),
-        native: &NativeModel,
-    ) -> Result<Child, String> {
+    fn start(&mut self, call: &Call<'_>) -> Result<Child, String> {
+        let Call { native, past, journal, .. } = call;
         let start = native.start.as_ref().map_err(Clone::clone)?;
-        let launch = self.launch(start, stand.tick_us)?;
+        let launch = self.launch(start, call.tick_us)?;
         let mut child = start_when_free(|| Child::start(&launch)).map_err(|e| e.to_string())?;
-        let robot = stand.model.uids[slot];
-        let past = stand.past((slot, c));
         for (k, heard) in past.iter().enumerate() {
-            let told = told(stand.journal, robot, heard);
+            let told = told(journal, call.key.0, heard);
             if k + 1 == past.len() && told.is_some_and(|thought| thought.1.failure.is_some()) {
                 // It was silent then, and had not answered yet.
                 child.post(heard.stop, &heard.image).map_err(|e| e.to_string())?;
             } else {
-                again(&mut child, heard, told.filter(|t| t.1.failure.is_none()).map(|t| t.0))?;
+                let limit = native.patience.map_or(AGAIN_AT_MOST, |p| p.max(AGAIN));
+                again(&mut child, heard, told.filter(|t| t.1.failure.is_none()).map(|t| t.0), limit)?;
             }
         }
         Ok(child)
@@ -305,10 +330,35 @@ impl Crew {
 }
 
 impl<'a> Stand<'a> {
+    /// The programs to be asked, of robots that the loop waits for: those that are due, and of which the journal does not
+    /// say already what they decided.
+    #[must_use]
+    pub fn due(&self, waiting: &[Uid]) -> Vec<Due> {
+        let told = told_now(self);
+        let mut all = Vec::new();
+        for &robot in waiting {
+            let Some(slot) = self.model.slot_of(robot) else { continue };
+            let controllers = self.model.type_at(slot).controllers.iter().enumerate();
+            let asked = controllers.filter(|(c, model)| {
+                native(&model.model).is_some()
+                    && is_due(self.model, self.state, slot, *c)
+                    && !told.contains(&(robot, *c))
+            });
+            all.extend(asked.map(|(controller, _)| Due { robot, slot, controller }));
+        }
+        all
+    }
+
+    /// What a program is shown that runs elsewhere, with these registers of its robot.
+    #[must_use]
+    pub fn shown(&self, due: &Due, registers: &RegisterFile) -> Shown {
+        Shown::new(due.robot, due.controller, self.past(due).is_empty(), registers)
+    }
+
     /// What a program was shown since it started.
-    fn past(&self, (slot, c): (usize, usize)) -> &'a [Arc<Heard>] {
-        let t = self.model.type_of[slot] as usize;
-        self.minds.past(t, c, slot - self.model.types[t].slots.start)
+    fn past(&self, due: &Due) -> &'a [Arc<Heard>] {
+        let t = self.model.type_of[due.slot] as usize;
+        self.minds.past(t, due.controller, due.slot - self.model.types[t].slots.start)
     }
 }
 
@@ -329,7 +379,7 @@ pub(crate) fn start_when_free<T>(start: impl Fn() -> Result<T, StartError>) -> R
 }
 
 /// The programs of which the journal says already what they decided at this stop: (robot, controller).
-fn told_now(stand: &Stand<'_>) -> BTreeSet<(Uid, usize)> {
+fn told_now(stand: &Stand<'_>) -> BTreeSet<Key> {
     let inputs = stand.inputs.iter();
     let thought = |kind: &InputKind| match kind {
         InputKind::Thought { robot, controller, .. } => Some((*robot, *controller as usize)),
@@ -338,15 +388,12 @@ fn told_now(stand: &Stand<'_>) -> BTreeSet<(Uid, usize)> {
     inputs.filter_map(|input| thought(&input.kind)).collect()
 }
 
-/// The native programs among the controllers of a robot.
-fn natives<'a>(stand: &Stand<'a>, slot: usize) -> Vec<(usize, &'a NativeModel)> {
-    let ty = &stand.model.types[stand.model.type_of[slot] as usize];
-    ty.controllers.iter().enumerate().filter_map(|(c, model)| Some((c, native(&model.model)?))).collect()
-}
-
-fn native(kind: &ControllerKind) -> Option<&NativeModel> {
+/// How a controller's program is run, when it has one outside.
+fn native(kind: &ControllerKind) -> Option<&Arc<Native>> {
     match kind {
-        ControllerKind::Outside(outside) => (outside.as_ref() as &dyn Any).downcast_ref(),
+        ControllerKind::Outside(outside) => {
+            (outside.as_ref() as &dyn Any).downcast_ref::<NativeModel>().map(|model| &model.native)
+        }
         _ => None,
     }
 }
@@ -355,7 +402,7 @@ fn crash(message: String) -> Thought {
     Thought { failure: Some(Failure { cause: Cause::Crash, message }), ..Thought::default() }
 }
 
-fn input(robot: Uid, c: usize, accesses: Vec<BusAccess>, thought: Thought, think_ns: u64) -> InputKind {
+fn input((robot, c): Key, accesses: Vec<BusAccess>, thought: Thought, think_ns: u64) -> InputKind {
     InputKind::Thought { robot, controller: c as u32, accesses, thought, think_ns }
 }
 
@@ -407,7 +454,12 @@ fn told<'a>(journal: &'a Journal, robot: Uid, heard: &Heard) -> Option<(&'a [Bus
 }
 
 /// Runs a program through a quantum of its past; it must do what it did then.
-fn again(child: &mut Child, heard: &Heard, told: Option<&[BusAccess]>) -> Result<(), String> {
+fn again(
+    child: &mut Child,
+    heard: &Heard,
+    told: Option<&[BusAccess]>,
+    limit: Duration,
+) -> Result<(), String> {
     let differs = |what: &str| {
         Err(format!(
             "run again from the start, the program does not do at tick {} what it did: {what}",
@@ -417,7 +469,7 @@ fn again(child: &mut Child, heard: &Heard, told: Option<&[BusAccess]>) -> Result
     child.post(heard.stop, &heard.image).map_err(|e| e.to_string())?;
     let mut answers = heard.answers.iter();
     let mut accesses: Vec<BusAccess> = Vec::new();
-    let until = Instant::now() + AGAIN;
+    let until = Instant::now() + limit;
     loop {
         match child.poll(until.saturating_duration_since(Instant::now())) {
             Poll::Port(read) => {

@@ -8,6 +8,7 @@
 
 pub mod compiler;
 mod crew;
+mod far;
 mod header;
 mod image;
 mod live;
@@ -21,9 +22,11 @@ pub mod wire;
 mod workshop;
 
 pub use compiler::CompileError;
-pub use crew::{Crew, Stand};
+pub use crew::{Answer, Away, Crew, Due, Shown, Stand};
+pub use far::price::{Meter, Price, Prices};
+pub use far::{SANDBOX, compute};
 pub use header::c_header;
-pub use workshop::{Code, Target, Workshop, is_source};
+pub use workshop::{Code, Elsewhere, Target, Workshop, is_source};
 
 use std::sync::Arc;
 use swarmyard_part_api::{Built, Class, Controller, Registry, ThinkRows, ThinkView};

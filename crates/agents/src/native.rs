@@ -28,6 +28,7 @@ pub(crate) fn sheet() -> Sheet {
     Sheet::new("process", Kind::Controller, "A native program, one process per robot: C and C++ are compiled for this machine when the run starts; any other file is a program that is started as it stands (a script needs its `#!` line). It peeks and pokes the robot's registers (sdk/c, sdk/python, sdk/prolog, docs/register-protocol.md). What it decides enters the journal, so a recording replays exactly.")
         .param(Param::new("source", ParamType::Text, "The source (.c, .cpp) or the program, in the project."))
         .param(Param::new("code", ParamType::Text, "C text, instead of a file."))
+        .param(Param::new("on", ParamType::Text, "The host it runs on, by its name or what it can do; left out, here. `source` is then what that host calls it, and `think` must be given. It may be silent for five seconds more, and the host's limits count (docs/many-machines.md)."))
         .param(Param::new("arguments", ParamType::Texts, "What it is started with.").or(Value::Texts(Vec::new())))
         .param(Param::new("transport", ParamType::Choice(TRANSPORTS), "How it talks: `shared` memory or `pipes` for C, `lines` of text for anything else. For C `shared` when left out, for the rest `lines`."))
         .param(Param::number("think", Unit::Second, "How long each decision takes to have effect. When left out, the processor time it took, as measured.").within(0.0, 1.0e6))
@@ -46,6 +47,12 @@ pub(crate) struct NativeModel {
     rules: Rules,
     /// Hash of what is started and how, as the scenario has it.
     code: u64,
+    /// What whoever runs it has to know; it may be needed where the model is not.
+    pub(crate) native: Arc<Native>,
+}
+
+/// How a native program is run.
+pub(crate) struct Native {
     /// How long it may be silent; `None` for ever.
     pub(crate) patience: Option<Duration>,
     /// What to start; an error where there are no files, as in a replay.
@@ -75,12 +82,15 @@ fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Bui
     if p.num_or_none("think").is_none() {
         rules.think = ThinkTime::Measured;
     }
-    let patience = Some(p.num_or_none("patience").unwrap_or(1.0)).filter(|s| *s > 0.0);
+    let patience = patience(p);
     let identity = identity(p, code, layout);
     let model = |start| {
-        let patience = patience.map(Duration::from_secs_f64);
-        Ok(Built::Outside(Box::new(NativeModel { rules, code: identity, patience, start })))
+        let native = Arc::new(Native { patience, start });
+        Ok(Built::Outside(Box::new(NativeModel { rules, code: identity, native })))
     };
+    if let Some(on) = p.text_or_none("on") {
+        return model(on_host(workshop, p, layout, (on, code))?);
+    }
     let (Code::File(name), Some(folder)) = (code, workshop.folder()) else {
         // A text is made anywhere; a file not where there are none: then the journal must do.
         return match code {
@@ -93,6 +103,66 @@ fn build(workshop: &Workshop, p: &Params, layout: &TypeLayout<'_>) -> Result<Bui
     }
     let (program, cwd) = startable(workshop, folder, p, name)?;
     model(Ok(Start { made: None, launch: launch(p, layout.registers, program, cwd, Transport::Lines) }))
+}
+
+/// How long a program may be silent; `None` for ever. One on another host has to be reached first.
+pub(crate) fn patience(p: &Params) -> Option<Duration> {
+    let way = if p.text_or_none("on").is_some() { 5.0 } else { 0.0 };
+    let patience = Some(p.num_or_none("patience").unwrap_or(1.0)).filter(|s| *s > 0.0);
+    patience.map(|s| Duration::from_secs_f64(s + way))
+}
+
+/// A controller on another host.
+fn on_host(
+    workshop: &Workshop,
+    p: &Params,
+    layout: &TypeLayout<'_>,
+    (on, code): (&str, Code<'_>),
+) -> Result<Result<Start, String>, Diagnostic> {
+    let wrong = |param: &str, what: &str| Diagnostic::error("on-host", what).at(p.span(param));
+    let Code::File(name) = code else {
+        return Err(wrong("code", "a program on another host is there already: `source` is its name there"));
+    };
+    if p.num_or_none("think").is_none() {
+        let d = wrong("on", "`think` must be given for a program on another host");
+        let help =
+            "its processor time is not measured here: write how long a decision takes, such as think = 0";
+        return Err(d.help(help));
+    }
+    if p.text_or_none("transport") == Some("shared") {
+        return Err(wrong("transport", "no memory is shared with another host: `pipes` or `lines`"));
+    }
+    let launch = elsewhere(workshop, p, layout.registers, (on, name))?;
+    Ok(launch.map(|launch| Start { made: None, launch }))
+}
+
+/// A program on another host: what is started here is a process that stands for it; an error where nobody said how hosts
+/// are reached, as in a replay.
+pub(crate) fn elsewhere(
+    workshop: &Workshop,
+    p: &Params,
+    map: &RegisterMap,
+    (on, name): (&str, &str),
+) -> Result<Result<Launch, String>, Diagnostic> {
+    let wrong = |param: &str, what: &str| Diagnostic::error("on-host", what).at(p.span(param));
+    if name.contains('/') {
+        return Err(wrong("source", "with `on`, `source` is what the host calls the program, and no path"));
+    }
+    crate::far::place(p)?;
+    let Some(command) = workshop.elsewhere() else {
+        return Ok(Err(format!(
+            "`{name}` runs on `{on}`, and nobody said where hosts are: `swarmyard run --reach NAME=HOST:PORT`"
+        )));
+    };
+    let folder = workshop.folder().map_or_else(std::env::temp_dir, PathBuf::from);
+    let cwd = std::path::absolute(&folder).unwrap_or(folder);
+    let mut launch = launch(p, map, command.program.clone(), cwd, Transport::Lines);
+    let words = ["--", on, name].map(str::to_owned);
+    launch.args = command.words.iter().cloned().chain(words).chain(launch.args).collect();
+    // Those of the program are its host's business; what stands for it here is this program itself.
+    (launch.limits.memory_bytes, launch.limits.tasks) = (None, None);
+    launch.meter = Some(command.prices.meter(on));
+    Ok(Ok(launch))
 }
 
 /// A program of the project that is started as it stands, and the folder it works in: both absolute.
@@ -183,6 +253,7 @@ pub(crate) fn launch(
             ..Limits::default()
         },
         tick_us: 0,
+        meter: None,
     }
 }
 

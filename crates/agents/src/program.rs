@@ -1,5 +1,6 @@
 //! The class `program`: a controller in a sandbox, from C, C++ or WebAssembly.
 
+use crate::far::{self, program::FarProgram};
 use crate::header::c_header;
 use crate::wasm::{Budget, Origin, WasmProgram};
 use crate::workshop::{Code, Target, Workshop, made_name};
@@ -23,6 +24,7 @@ pub(crate) fn sheet() -> Sheet {
         .param(Param::new("fuel", ParamType::Int { min: 0, max: 1_000_000_000_000 }, "Fuel per quantum, about one unit per instruction; 0 is without limit.").or(Value::Int(1_000_000)))
         .param(Param::new("memory", ParamType::Int { min: 0, max: 4_294_967_296 }, "Bytes of memory it may have; 0 is without limit.").or(Value::Int(1_048_576)));
     think(sheet)
+        .param(Param::new("on", ParamType::Text, "A host, or what it can do: the program runs in the sandbox there (`run --reach`, docs/many-machines.md). Here when left out, and when no such host can be reached; it changes no result."))
         .param(policy("on_overrun", "hold", "What follows when it runs out of fuel. Under `hold` its step is cut off, and its next begins as usual."))
         .param(policy("on_crash", "halt", "What follows when it crashes. Under `hold` its last commands stay, for ever."))
         .param(policy("on_bad_register", "hold", "What follows, besides the report, when it uses an address without a register."))
@@ -61,7 +63,11 @@ fn build(workshop: &Arc<Workshop>, p: &Params, layout: &TypeLayout<'_>) -> Resul
     let bytes = workshop.make(code, Target::Sandbox, &header).map_err(|e| does_not_compile(p, code, &e))?;
     let origin = Arc::new(origin(workshop, code, header));
     let program = WasmProgram::new(&bytes, budget(p), rules(p), origin);
-    Ok(Built::Program(Arc::new(program.map_err(|why| bad_program(p, why))?)))
+    let program = program.map_err(|why| bad_program(p, why))?;
+    Ok(Built::Program(match far::place(p)?.zip(workshop.elsewhere()) {
+        Some((on, elsewhere)) => Arc::new(FarProgram::new(program, elsewhere, on)),
+        None => Arc::new(program),
+    }))
 }
 
 /// Where the code came from, and how it is made anew when it has changed.

@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swarmyard_base::Diagnostics;
 use swarmyard_base::hash::bytes_hash;
-use swarmyard_part_api::{Cause, Failure, Mind, Occasion, Program, RegisterFile, Rules, Thought};
+use swarmyard_part_api::{
+    Cause, Failure, Mind, Occasion, Policy, Program, RegisterFile, Rules, ThinkTime, Thought,
+};
 use wasmi::{
-    Caller, Config, Engine, Extern, Global, Instance, Linker, Memory, Module, Store, StoreLimits,
-    StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall, Val,
+    Caller, CompilationMode, Config, Engine, Extern, Global, Instance, Linker, Memory, Module, Store,
+    StoreLimits, StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall, Val,
 };
 
 /// Most lines a program may print in one quantum, and most characters of one.
@@ -100,10 +102,41 @@ impl WasmProgram {
         Ok(program)
     }
 
-    fn of_bytes(&self, bytes: &Arc<Vec<u8>>) -> Result<Arc<dyn Program>, Diagnostics> {
-        match WasmProgram::new(bytes, self.budget, self.rules, Arc::clone(&self.origin)) {
-            Ok(program) => Ok(Arc::new(program)),
-            Err(why) => Err(CompileError::System(why).into_diagnostics()),
+    /// A program of bytes that only have to run: nobody asks how it is treated, or where it came from.
+    pub(crate) fn nameless(bytes: &Arc<Vec<u8>>, budget: Budget) -> Result<WasmProgram, String> {
+        let hold = Policy::Hold;
+        let rules = Rules {
+            think: ThinkTime::Fixed(0),
+            on_overrun: hold,
+            on_silence: hold,
+            on_crash: hold,
+            on_bad_register: hold,
+        };
+        let again = Box::new(|| Err(CompileError::System("it has no source".into())));
+        let origin = Arc::new(Origin { name: String::new(), source: None, again });
+        WasmProgram::new(bytes, budget, rules, origin)
+    }
+
+    /// One that is treated the same, of other code.
+    pub(crate) fn of_code(&self, bytes: &Arc<Vec<u8>>) -> Result<WasmProgram, Diagnostics> {
+        WasmProgram::new(bytes, self.budget, self.rules, Arc::clone(&self.origin))
+            .map_err(|why| CompileError::System(why).into_diagnostics())
+    }
+
+    /// One that is made anew from its source.
+    pub(crate) fn remade(&self) -> Result<WasmProgram, Diagnostics> {
+        self.of_code(&(self.origin.again)().map_err(CompileError::into_diagnostics)?)
+    }
+
+    /// Whether a copy can be brought to this memory.
+    ///
+    /// # Errors
+    /// Why it cannot, as [`Mind::restore`] says it.
+    pub(crate) fn takes(&self, image: &[u8]) -> Result<(), String> {
+        match postcard::from_bytes(image).map_err(|e| e.to_string())? {
+            Image::Plain { .. } => self.start().restore(image),
+            // It is run through again, whatever it was.
+            Image::Past(_) => Ok(()),
         }
     }
 
@@ -141,12 +174,11 @@ impl Program for WasmProgram {
     }
 
     fn renewed(&self) -> Result<Arc<dyn Program>, Diagnostics> {
-        let bytes = (self.origin.again)().map_err(CompileError::into_diagnostics)?;
-        self.of_bytes(&bytes)
+        Ok(Arc::new(self.remade()?))
     }
 
     fn with_code(&self, code: &[u8]) -> Result<Arc<dyn Program>, Diagnostics> {
-        self.of_bytes(&Arc::new(code.to_vec()))
+        Ok(Arc::new(self.of_code(&Arc::new(code.to_vec()))?))
     }
 
     fn start(&self) -> Box<dyn Mind> {
@@ -167,6 +199,8 @@ pub(crate) fn engine() -> Engine {
     // A small stack to begin with: there may be ten thousand of them.
     config.consume_fuel(true).set_min_stack_height(1024).set_max_cached_stacks(0);
     config.set_max_recursion_depth(1000).set_max_stack_height(1 << 20);
+    // Translated when it is first called, a function would cost whoever calls it first more fuel than the others.
+    config.compilation_mode(CompilationMode::Eager);
     Engine::new(&config)
 }
 
@@ -496,19 +530,8 @@ impl Mind for WasmMind {
 
 /// Runs bytes as a program for two quanta, and brings its memory to a fresh copy.
 pub(crate) fn fuzz(data: &[u8]) {
-    use swarmyard_part_api::{Policy, ThinkTime};
-    let hold = Policy::Hold;
-    let rules = Rules {
-        think: ThinkTime::Fixed(0),
-        on_overrun: hold,
-        on_silence: hold,
-        on_crash: hold,
-        on_bad_register: hold,
-    };
-    let again = Box::new(|| Err(CompileError::System(String::new())));
-    let origin = Arc::new(Origin { name: String::new(), source: None, again });
     let budget = Budget { fuel: 20_000, memory: 1 << 20 };
-    let Ok(program) = WasmProgram::new(&Arc::new(data.to_vec()), budget, rules, origin) else { return };
+    let Ok(program) = WasmProgram::nameless(&Arc::new(data.to_vec()), budget) else { return };
     let mut mind = program.start();
     let mut registers = RegisterFile::default();
     for tick in 0..2 {
@@ -520,4 +543,21 @@ pub(crate) fn fuzz(data: &[u8]) {
         assert!(other.image() == image, "a memory comes back whole");
     }
     let _ = mind.stop();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_that_runs_first_uses_as_much_fuel_as_the_next() {
+        let code = "(module (func $work (drop (i32.const 7))) (func (export \"robot_step\") (call $work)))";
+        let bytes = Arc::new(wat::parse_str(code).expect("a module"));
+        let program =
+            WasmProgram::nameless(&bytes, Budget { fuel: 1000, memory: 1 << 16 }).expect("a program");
+        let moment = Occasion { robot: swarmyard_base::Uid(1), tick: 0, tick_us: 1000 };
+        let fuel = |_| program.start().think(&moment, &mut RegisterFile::default()).fuel;
+        let [first, second] = [0, 1].map(fuel);
+        assert!(first == second && first > 0, "{first}, then {second}");
+    }
 }

@@ -4,6 +4,7 @@
 //! neither the source nor a compiler.
 
 use crate::compiler::{self, CompileError, Room, Source};
+use crate::far::price::Prices;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +22,19 @@ pub struct Workshop {
     folder: Option<PathBuf>,
     /// By name and target: what was made here, or what a recording brought.
     made: Mutex<BTreeMap<String, Arc<Vec<u8>>>>,
+    elsewhere: Option<Elsewhere>,
+}
+
+/// How programs on other hosts are started: a command whose process stands for one of them. Its words go before `--`, the
+/// host, the program and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The command.
+    pub program: PathBuf,
+    /// Its words.
+    pub words: Vec<String>,
+    /// What comes of it is counted here.
+    pub prices: Prices,
 }
 
 /// What code is made for.
@@ -77,14 +91,25 @@ impl Workshop {
     #[must_use]
     pub fn in_folder(folder: &Path) -> Workshop {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        Workshop { folder: Some(folder.to_owned()), made: Mutex::default() }
+        Workshop { folder: Some(folder.to_owned()), ..Workshop::default() }
     }
 
     /// A workshop that has only what was made before.
     #[must_use]
     pub fn with_made(made: Vec<(String, Vec<u8>)>) -> Workshop {
         let made = made.into_iter().map(|(name, bytes)| (name, Arc::new(bytes))).collect();
-        Workshop { folder: None, made: Mutex::new(made) }
+        Workshop { made: Mutex::new(made), ..Workshop::default() }
+    }
+
+    /// The same, for programs on other hosts as well.
+    #[must_use]
+    pub fn with_elsewhere(self, elsewhere: Option<Elsewhere>) -> Workshop {
+        Workshop { elsewhere, ..self }
+    }
+
+    /// How programs on other hosts are started, when anybody said so.
+    pub(crate) fn elsewhere(&self) -> Option<&Elsewhere> {
+        self.elsewhere.as_ref()
     }
 
     /// Everything that was made so far, by name.

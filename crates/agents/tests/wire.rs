@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_agents::wire::{self, Mode, Script, Settings, Wire, WireError};
 use swarmyard_base::hash::mix64;
-use swarmyard_part_api::{Exclusion, GraphModel, Indication, Propose, Registry};
-use swarmyard_radio::check::{Violations, all, broadcast, consensus};
+use swarmyard_part_api::{Exclusion, GraphModel, Group, Indication, Propose, Registry};
+use swarmyard_radio::check::{Violations, all, broadcast, consensus, membership, mutex};
 use swarmyard_radio::lab::{Stack, Trace, What};
 use swarmyard_scene::Value;
 
@@ -59,6 +59,29 @@ fn five_instances() -> Script {
             script.at(0.2 + 0.1 * instance as f64, process, Propose { instance, value });
         }
     }
+    script
+}
+
+/// Three processes want to be alone three times, all at once; the probe leaves after 30 ms.
+fn three_times_alone() -> Script {
+    let mut script = Script::default();
+    for round in 0..3 {
+        for process in 0..3 {
+            script.at(0.2 + 1.3 * f64::from(round), process, Exclusion::Enter);
+        }
+    }
+    script
+}
+
+/// Messages in a group, and one that quits and joins again between them.
+fn a_group() -> Script {
+    let mut script = Script::default();
+    for k in 0..12_u32 {
+        let bytes = format!("m{k}").into_bytes().into();
+        script.at(0.2 + 0.25 * f64::from(k), k % 2, Group::Cast(bytes));
+    }
+    script.at(0.8, 2, Group::Quit);
+    script.at(2.0, 2, Group::Join);
     script
 }
 
@@ -178,6 +201,30 @@ const CASES: &[Case] = &[
         script: twelve,
         least: 36,
         check: broadcast::uniform_atomic,
+    },
+    Case {
+        name: "mutual exclusion of Ricart and Agrawala",
+        graph: || {
+            let registry = registry();
+            let (name, class, params) = link();
+            let stack = Stack::new(&registry).class(name, class, &params);
+            let (name, class, params) = over_sure("alone", "ricart-agrawala");
+            stack.class(name, class, &params).probe_that_holds(&["alone"], Some(0.03)).build().unwrap()
+        },
+        script: three_times_alone,
+        least: 9,
+        check: mutex::mutex,
+    },
+    Case {
+        name: "a group with views",
+        graph: || {
+            let rb = over_sure("rb", "reliable-broadcast");
+            graph(&[detector(), agreeing("chandra-toueg"), rb, ("group", "membership", vec![])])
+        },
+        script: a_group,
+        // Twelve messages for each of two, and two changes of view at least.
+        least: 26,
+        check: membership::safety,
     },
 ];
 

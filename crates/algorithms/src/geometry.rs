@@ -56,7 +56,7 @@ pub fn smallest_enclosing_circle(points: &[Vec2]) -> Circle {
     order.sort_by_key(|&k| (mix64(k as u64), k));
     let p: Vec<Vec2> = order.into_iter().map(|k| points[k]).collect();
     let Some(&first) = p.first() else { return Circle { centre: Vec2::ZERO, radius: 0.0 } };
-    let slack = 1e-12 * p.iter().map(|q| (*q - first).norm()).fold(0.0, f64::max);
+    let slack = 1e-12 * p.iter().map(|q| (*q - first).norm()).fold(0.0, math::max);
     let mut circle = Circle { centre: first, radius: 0.0 };
     for i in 1..p.len() {
         if circle.holds(p[i], slack) {

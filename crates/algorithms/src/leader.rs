@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{Built, Class, Ended, Kind, Param, ParamType, ServiceKind, Sheet};
 use swarmyard_scene::Value;
@@ -86,7 +87,8 @@ async fn follow(robot: Robot, settings: Following) {
         if (place - own).norm() > 0.05 * settings.distance {
             let [speed, turn_speed] = robot.draw([settings.speed, settings.turn_speed]).await;
             // It looks again before it is there: the leader may have moved.
-            let way = (place - own) * (0.5_f64).max(settings.distance / (place - own).norm()).min(1.0);
+            let way =
+                (place - own) * math::min(math::max(0.5_f64, settings.distance / (place - own).norm()), 1.0);
             robot.move_to(own + way, speed, turn_speed).await;
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Moment, Vec2};
+use swarmyard_base::{Moment, Vec2, math};
 use swarmyard_part_api::{
     Built, Class, Cx, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec, ProtocolModel,
     ProtocolPort, ServiceKind, Sheet,
@@ -26,7 +26,7 @@ impl Playback {
     fn wait(&self, cx: &mut Cx<'_>) {
         if let Some(row) = self.rows.get(self.next) {
             let wait = Moment::ZERO.plus(row[0]).since(cx.now());
-            cx.set_timer(wait.max(0.0));
+            cx.set_timer(math::max(wait, 0.0));
         }
     }
 

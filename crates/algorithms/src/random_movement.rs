@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Built, Class, Cx, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec,
@@ -105,7 +106,7 @@ pub(crate) fn speeds(sheet: Sheet, speed: [f64; 2], turn_speed: [f64; 2]) -> She
 /// Two numbers of the parameters, in order.
 pub(crate) fn pair(params: &swarmyard_scene::Params, name: &str) -> (f64, f64) {
     match params.nums_or_none(name) {
-        Some(&[a, b]) => (a.min(b).max(1e-9), a.max(b).max(1e-9)),
+        Some(&[a, b]) => (math::max(math::min(a, b), 1e-9), math::max(math::max(a, b), 1e-9)),
         _ => (1.0, 1.0),
     }
 }

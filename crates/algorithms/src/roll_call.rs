@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use swarmyard_base::math;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Built, Class, Cx, Indication, Kind, Link, Microprotocol, Param, ParamType, PortSpec, ProtocolModel,
@@ -108,7 +109,7 @@ pub(crate) fn class() -> Class {
     .param(Param::new("link", ParamType::Name("protocol"), "Who carries its messages; the network when left out."))
     .example("[network]\nclass = \"random\"\nmean = \"100ms\"\n\n[type.demo.algorithm]\nclass = \"roll-call\"\nevery = \"2s\"");
     Class::new(sheet, |params, _| {
-        let every_s = params.num_or_none("every").unwrap_or(5.0).max(1e-3);
+        let every_s = math::max(params.num_or_none("every").unwrap_or(5.0), 1e-3);
         Ok(Built::Protocol(Arc::new(Model { every_s })))
     })
 }

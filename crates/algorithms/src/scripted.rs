@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Built, Class, Cx, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec,
@@ -26,7 +27,7 @@ impl Scripted {
         if let Some(row) = self.rows.get(self.next) {
             let now = cx.now();
             let at = swarmyard_base::Moment::ZERO.plus(row[0]);
-            cx.set_timer(at.since(now).max(0.0));
+            cx.set_timer(math::max(at.since(now), 0.0));
         }
     }
 }

@@ -7,6 +7,7 @@ use common::{cloud, schedules};
 use std::collections::BTreeMap;
 use swarmyard_algorithms::lcm::{Frames, Moves, NAMES, Robots, Schedule, Setup, Tuning, by_name, play};
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// Rules whose direction is drawn: only the length of their way is the same in every frame.
 const DRAWN: &[&str] = &["scatter"];
@@ -120,7 +121,7 @@ fn every_move_goes_straight_to_its_target_by_delta_at_least() {
                     let way = play::decide(rule.as_ref(), &setup, &before, k, r, None).1 - before.at[k];
                     assert!(went.cross(way).abs() <= 1e-12 * (1.0 + way.norm2()));
                     assert!(went.norm() <= way.norm() + 1e-12 && went.dot(way) >= 0.0);
-                    assert!(went.norm() >= way.norm().min(0.3) - 1e-12, "{moves:?}");
+                    assert!(went.norm() >= math::min(way.norm(), 0.3) - 1e-12, "{moves:?}");
                 }
             }
         }

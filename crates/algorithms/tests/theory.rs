@@ -182,7 +182,7 @@ fn asynchronous_robots_halve_their_diameter_within_n_squared_rounds() {
     for n in [2, 4, 8, 16, 32] {
         let runs = (0..6).flat_map(|seed| TIMES.map(|means| (seed, means)));
         let worst = runs.map(|(seed, means)| rounds_per_halving(&Gravity, n, seed, means, &Robots::diameter));
-        let worst = worst.fold(0.0, f64::max);
+        let worst = worst.fold(0.0, math::max);
         println!("centre of gravity, async, n = {n}: {worst:.2} rounds per halving at worst");
         assert!(worst > 0.0 && worst <= (n * n) as f64, "n = {n}: {worst}");
     }
@@ -193,15 +193,15 @@ fn minbox_halves_the_box_in_a_number_of_rounds_that_does_not_depend_on_n() {
     let width = |r: &Robots| {
         let side = |f: fn(&Vec2) -> f64| {
             let all = r.at.iter().map(f);
-            all.clone().fold(f64::MIN, f64::max) - all.fold(f64::MAX, f64::min)
+            all.clone().fold(f64::MIN, math::max) - all.fold(f64::MAX, math::min)
         };
-        side(|p| p.x).max(side(|p| p.y))
+        math::max(side(|p| p.x), side(|p| p.y))
     };
     let mut measured = Vec::new();
     for n in [4, 8, 16, 32, 64] {
         let runs = (0..6).flat_map(|seed| TIMES.map(|means| (seed, means)));
         let worst = runs.map(|(seed, means)| rounds_per_halving(&MinBox, n, seed, means, &width));
-        measured.push((n as f64, worst.fold(0.0, f64::max)));
+        measured.push((n as f64, worst.fold(0.0, math::max)));
     }
     println!("minbox, async, (n, rounds per halving at worst): {measured:.2?}");
     assert!(measured.iter().all(|m| m.1 > 0.0 && m.1 <= 3.0), "{measured:?}");

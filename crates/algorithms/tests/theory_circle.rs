@@ -12,7 +12,7 @@ use swarmyard_base::{Rot2, Vec2, math};
 fn nearest_pair(robots: &Robots) -> f64 {
     let n = robots.len();
     let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
-    pairs.map(|(i, j)| (robots.at[i] - robots.at[j]).norm()).fold(f64::INFINITY, f64::min)
+    pairs.map(|(i, j)| (robots.at[i] - robots.at[j]).norm()).fold(f64::INFINITY, math::min)
 }
 
 /// Gaps between neighbours on the circle, as angles.
@@ -33,7 +33,7 @@ fn who_goes_to_the_circle_goes_to_where_it_is_nearer_than_anybody_else() {
         for k in 0..robots.len() {
             let (_, to) = play::decide(&CircleFormation, &any_frames(seed), &robots, k, 0, None);
             let others = (0..robots.len()).filter(|j| *j != k).map(|j| (robots.at[j] - to).norm());
-            let nearest = others.fold(f64::INFINITY, f64::min);
+            let nearest = others.fold(f64::INFINITY, math::min);
             let way = (robots.at[k] - to).norm();
             assert!(
                 way < (1.0 - 1e-6) * nearest,
@@ -72,7 +72,7 @@ fn robots_form_a_circle_in_finite_time_and_spread_evenly_without_meeting() {
             if schedule == Schedule::Full {
                 longest = longest.max(formed);
             }
-            let worst = gaps(&robots).iter().map(|g| (g - TAU / n as f64).abs()).fold(0.0, f64::max);
+            let worst = gaps(&robots).iter().map(|g| (g - TAU / n as f64).abs()).fold(0.0, math::max);
             assert!(worst < 1e-2, "seed {seed}, {schedule:?}: gap off by {worst}");
         }
     }
@@ -112,7 +112,7 @@ fn spreading_to_the_midpoint_fails_on_a_circle_of_even_number() {
         let mut robots = Robots::at((0..n).map(|i| Vec2::at_angle(turn(i))).collect());
         let how = (&Schedule::Full, Moves::Rigid);
         play::rounds(&Spread::ToMidpoint, &Setup::default(), how, &mut robots, 2000, |_| false);
-        gaps(&robots).iter().map(|g| (g - TAU / n as f64).abs()).fold(0.0, f64::max)
+        gaps(&robots).iter().map(|g| (g - TAU / n as f64).abs()).fold(0.0, math::max)
     };
     assert!((swung(8) - 0.1).abs() < 1e-6, "it swings for ever: {}", swung(8));
     assert!(swung(7) < 1e-6, "an odd number comes to rest: {}", swung(7));

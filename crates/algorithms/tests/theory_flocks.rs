@@ -183,7 +183,7 @@ fn velocities_of_cucker_and_smale_agree_and_their_mean_never_changes() {
     run(&CuckerSmale::default(), &mut robots, 0.0, 0.05, 2000);
     assert!((momentum(&robots) - before).norm() < 1e-10);
     let mean = before * (1.0 / 15.0);
-    let worst = robots.iter().map(|r| (r.velocity - mean).norm()).fold(0.0, f64::max);
+    let worst = robots.iter().map(|r| (r.velocity - mean).norm()).fold(0.0, math::max);
     assert!(worst < 1e-3, "{worst}");
 }
 
@@ -194,7 +194,7 @@ fn velocities_of_cucker_and_smale_fail_to_agree_when_the_pull_decays_too_fast() 
     let mut robots = flock(15, 10.0, 1.0, 1);
     run(&rule, &mut robots, 0.0, 0.05, 2000);
     let mean = momentum(&robots) * (1.0 / 15.0);
-    let worst = robots.iter().map(|r| (r.velocity - mean).norm()).fold(0.0, f64::max);
+    let worst = robots.iter().map(|r| (r.velocity - mean).norm()).fold(0.0, math::max);
     assert!(worst > 0.3, "{worst}");
 }
 
@@ -224,7 +224,7 @@ fn olfati_sabers_energy_never_grows_and_only_with_a_goal_the_flock_stays_whole()
         for _ in 0..100 {
             run(&rule, &mut robots, 0.0, 0.02, 20);
             let now = rule.energy(&robots);
-            assert!(now <= energy + 1e-3 * energy.abs().max(1.0), "{now} after {energy}");
+            assert!(now <= energy + 1e-3 * math::max(energy.abs(), 1.0), "{now} after {energy}");
             energy = now;
         }
         end.push(groups(&robots, rule.r));
@@ -245,7 +245,7 @@ fn boids_keep_their_momentum_and_do_the_same_again() {
 }
 
 fn top_gain(platoon: &Platoon) -> f64 {
-    (1..40_000).map(|k| platoon.gain(f64::from(k) * 1e-3)).fold(0.0, f64::max)
+    (1..40_000).map(|k| platoon.gain(f64::from(k) * 1e-3)).fold(0.0, math::max)
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn swings(platoon: &Platoon, cars: u32) -> Vec<f64> {
     for k in 0..200 {
         run(platoon, &mut robots, f64::from(200 * 60 + k) * dt, dt, 1);
         for (t, r) in top.iter_mut().zip(&robots) {
-            *t = (t.0.min(r.velocity.x), t.1.max(r.velocity.x));
+            *t = (math::min(t.0, r.velocity.x), math::max(t.1, r.velocity.x));
         }
     }
     top.iter().map(|t| 0.5 * (t.1 - t.0)).collect()

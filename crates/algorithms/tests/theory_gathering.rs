@@ -9,6 +9,7 @@ use swarmyard_algorithms::lcm::{
     BadDemon, Demon, Frame, Moves, Multiplicity, Robots, Schedule, Script, Setup, play,
 };
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 const GATHERERS: &[&str] =
     &["centre-of-gravity", "midpoint", "minbox", "go-to-the-centre", "gather", "sectors"];
@@ -207,7 +208,7 @@ fn the_barycentre_gathers_fully_synchronous_robots_whose_moves_are_cut_short() {
                     play::round(&Gravity, &setup, &Schedule::Full, moves, &mut robots, rounds);
                     let after = robots.diameter();
                     assert!(
-                        after <= (before - delta_m).max(0.0) + 1e-9,
+                        after <= math::max(before - delta_m, 0.0) + 1e-9,
                         "the diameter falls by δ at least, from {before} to {after}"
                     );
                     rounds += 1;

@@ -115,7 +115,7 @@ impl Neg for Vec2 {
 }
 
 /// A rotation of the plane, kept as cosine and sine.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rot2 {
     /// Cosine of the angle.
     pub c: f64,

@@ -4,6 +4,7 @@ use crate::Dice;
 use std::fmt::Write as _;
 use swarmyard::Sim;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// What a generated world is like.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ pub fn generate(wish: &Wish) -> Generated {
         let free = cells.iter().position(|&cell| !blocked(world.divider, centre(cell, columns, wish.cell)));
         let Some(k) = free else { break };
         let at = centre(cells.swap_remove(k), columns, wish.cell);
-        let slack = (wish.cell / 2.0 - REACH_M - 0.005).max(0.0);
+        let slack = math::max(wish.cell / 2.0 - REACH_M - 0.005, 0.0);
         let at = at + dice.point(slack);
         place(&mut world, &mut dice, wish, number, at);
     }

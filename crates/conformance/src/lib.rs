@@ -7,6 +7,7 @@
 
 mod dice;
 mod files;
+mod folder;
 pub mod gas;
 pub mod generate;
 pub mod oracle;
@@ -15,5 +16,6 @@ mod yard;
 
 pub use dice::Dice;
 pub use files::{World, read, root, rust_files, worlds, write};
+pub use folder::{Folder, workshop};
 pub use shuffle::shuffled;
 pub use yard::{Look, Yard};

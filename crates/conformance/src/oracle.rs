@@ -52,7 +52,7 @@ impl Thing {
             return ((p - self.corners[0]).norm() - self.round).abs();
         }
         let to_side = |(a, b)| Segment::new(v(a), v(b)).distance_to_local_point(v(p), true);
-        self.sides().map(to_side).fold(f64::INFINITY, f64::min)
+        self.sides().map(to_side).fold(f64::INFINITY, math::min)
     }
 
     fn holds(&self, p: Vec2) -> bool {
@@ -73,13 +73,13 @@ impl Thing {
         if self.corners.len() == 1 {
             return cast_ball(self.corners[0], self.round, origin, direction);
         }
-        self.sides().map(|(a, b)| cast_side(a, b, origin, direction)).fold(f64::INFINITY, f64::min)
+        self.sides().map(|(a, b)| cast_side(a, b, origin, direction)).fold(f64::INFINITY, math::min)
     }
 }
 
 /// Parry loses digits with the square of the distance, so the ray begins near the disc.
 fn cast_ball(centre: Vec2, radius: f64, origin: Vec2, direction: Vec2) -> f64 {
-    let skip = ((centre - origin).dot(direction) - 2.0 * radius).max(0.0);
+    let skip = math::max((centre - origin).dot(direction) - 2.0 * radius, 0.0);
     let ray = Ray::new(v(origin + direction * skip - centre), v(direction));
     Ball::new(radius).cast_local_ray(&ray, f64::MAX, true).map_or(f64::INFINITY, |t| t + skip)
 }
@@ -91,7 +91,7 @@ fn cast_side(a: Vec2, b: Vec2, origin: Vec2, direction: Vec2) -> f64 {
         segment.cast_local_ray(&Ray::new(v(origin + direction * skip), v(direction)), f64::MAX, true)
     };
     let Some(rough) = from(0.0) else { return f64::INFINITY };
-    let skip = (rough - 0.01).max(0.0);
+    let skip = math::max(rough - 0.01, 0.0);
     from(skip).map_or(rough, |t| t + skip)
 }
 
@@ -113,7 +113,7 @@ fn rim_to_rim(a: &Thing, b: &Thing) -> f64 {
         for (p, q) in other.sides() {
             let side = Segment::new(v(p), v(q));
             for c in &one.corners {
-                least = least.min(side.distance_to_local_point(v(*c), true));
+                least = math::min(least, side.distance_to_local_point(v(*c), true));
             }
         }
     }
@@ -130,8 +130,8 @@ fn axes(a: &Thing, b: &Thing) -> f64 {
         for (p, q) in one.sides() {
             let d = q - p;
             let out = Vec2::new(d.y, -d.x) * (1.0 / d.norm());
-            let nearest = other.corners.iter().map(|c| out.dot(*c - p)).fold(f64::INFINITY, f64::min);
-            best = best.max(nearest);
+            let nearest = other.corners.iter().map(|c| out.dot(*c - p)).fold(f64::INFINITY, math::min);
+            best = math::max(best, nearest);
         }
     }
     best

@@ -161,6 +161,7 @@ impl Yard {
                 moved: &self.rest,
                 outline: &self.numbers,
                 kind: &self.kinds,
+                type_of: &self.numbers,
                 heights: &self.heights,
             },
             outlines: &self.outlines,

@@ -394,9 +394,9 @@ fn carriers_keep_momentum_and_create_no_energy() {
         }
         let after = totals(&sim);
         let size = (2.0 * before.2 * 20.0).sqrt();
-        worst_p = worst_p.max((after.0 - before.0).norm() / size);
-        worst_l = worst_l.max((after.1 - before.1).abs() / size);
-        worst_gain = worst_gain.max((after.2 - before.2) / before.2);
+        worst_p = math::max(worst_p, (after.0 - before.0).norm() / size);
+        worst_l = math::max(worst_l, (after.1 - before.1).abs() / size);
+        worst_gain = math::max(worst_gain, (after.2 - before.2) / before.2);
         hits += usize::from(sim.state().accounts.contacts > 0);
     }
     println!(
@@ -419,7 +419,7 @@ fn joints_keep_their_speed_and_their_limits() {
     tell(&mut sim, "r/arm", "joint", &[1.0, -2.0]);
     for quantum in 1..=20_u32 {
         steps(&mut sim, 1);
-        let angle = (0.05 * f64::from(quantum)).min(0.8);
+        let angle = math::min(0.05 * f64::from(quantum), 0.8);
         let (a, tip) = (reads(&sim, "r/arm", "angle"), reads(&sim, "r/arm", "tip"));
         assert!((a[0] - angle).abs() < 1e-12 && (a[1] + angle).abs() < 1e-12, "{quantum}: {a:?}");
         // The second angle undoes the first, so the second link stays straight ahead.

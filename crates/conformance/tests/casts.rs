@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 use swarmyard::Sim;
-use swarmyard_base::{Pose2, Vec2};
+use swarmyard_base::{Pose2, Vec2, math};
 use swarmyard_conformance::oracle::Thing;
 use swarmyard_conformance::{Dice, Yard};
 use swarmyard_part_api::{BodyKind, Fan, Outline};
@@ -65,7 +65,7 @@ impl Ray {
         }
         let error = if distance == exact { 0.0 } else { (distance - exact).abs() };
         if error <= TOLERANCE_M {
-            tally.worst_m = tally.worst_m.max(error);
+            tally.worst_m = math::max(tally.worst_m, error);
             let named = kind.map_or(0.0, |k| f64::from(k as u8));
             // Of several things at one place either may be named.
             let point = self.origin + self.direction * ours.0;
@@ -80,7 +80,7 @@ impl Ray {
         let point = self.origin + self.direction * distance;
         let on_rim = !hit || things.iter().any(|t| t.0.rim_distance(point) <= TOLERANCE_M);
         // Whatever parry meets before is only grazed, or stood upon: a nanometre away it is not met.
-        let not_before = |d: f64| d >= distance.min(self.reach) - 10.0 * TOLERANCE_M;
+        let not_before = |d: f64| d >= math::min(distance, self.reach) - 10.0 * TOLERANCE_M;
         let ways = [self.direction.perp(), -self.direction.perp(), self.direction, -self.direction];
         let grazed = things.iter().all(|t| {
             let met_from = |origin: Vec2| t.0.cast(origin, self.direction);

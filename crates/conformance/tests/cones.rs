@@ -24,10 +24,10 @@ fn the_nearest_in_a_cone_is_what_twenty_thousand_rays_find() {
         let cone = Cone::new(mount, height, opening, reach);
         let (distance, kind) = yard.world().nearest_in_cone(&cone, 0);
         let look = yard.look_by_sweep(&Fan::new(mount, height, RAYS, opening, reach));
-        let fan = look.distances.iter().copied().fold(f64::INFINITY, f64::min);
+        let fan = look.distances.iter().copied().fold(f64::INFINITY, math::min);
         assert!(distance <= fan + 1e-9, "round {round}: a ray finds {fan}, the cone {distance}");
         let exact = exact_nearest(&yard, mount, height, opening, reach);
-        worst = worst.max((exact - distance).abs());
+        worst = math::max(worst, (exact - distance).abs());
         assert!(
             (exact - distance).abs() < 1e-9,
             "round {round}: {distance}, by parry {exact}, by the fan {fan}"
@@ -99,9 +99,9 @@ fn exact_nearest(yard: &Yard, mount: Pose2, height: f64, opening: f64, reach: f6
         // A ray at a corner may pass beside it: one a hair to either side does not.
         let near = [-1e-13, 0.0, 1e-13].map(|off| Vec2::at_angle(b + off));
         let distances = near.iter().flat_map(|d| things.iter().map(|t| t.cast(tip.at, *d)));
-        distances.fold(f64::INFINITY, f64::min)
+        distances.fold(f64::INFINITY, math::min)
     };
-    bearings.iter().map(cast).fold(reach, f64::min)
+    bearings.iter().map(cast).fold(reach, math::min)
 }
 
 #[test]

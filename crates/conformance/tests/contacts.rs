@@ -76,7 +76,7 @@ enum Oracle {
 
 impl Case {
     fn start(&self) -> f64 {
-        self.a.segment.start_s.max(self.b.segment.start_s)
+        math::max(self.a.segment.start_s, self.b.segment.start_s)
     }
 
     fn gap(&self, t: f64) -> f64 {
@@ -121,8 +121,8 @@ impl Case {
         };
         tally.contacts += 1;
         let real = self.gap(contact.time_s);
-        tally.least_gap = tally.least_gap.min(real);
-        tally.worst_gap = tally.worst_gap.max((real - contact.gap).abs());
+        tally.least_gap = math::min(tally.least_gap, real);
+        tally.worst_gap = math::max(tally.worst_gap, (real - contact.gap).abs());
         if (real - contact.gap).abs() > 1e-9 {
             return Err(format!("gap {} is really {real}", contact.gap));
         }
@@ -133,13 +133,13 @@ impl Case {
             Oracle::At(t) if contact.time_s > t + 1e-9 => {
                 return Err(format!("late: {} after {t}", contact.time_s));
             }
-            Oracle::At(t) => tally.earliest = tally.earliest.max(t - contact.time_s),
+            Oracle::At(t) => tally.earliest = math::max(tally.earliest, t - contact.time_s),
             Oracle::Never => tally.grazes += 1,
             Oracle::Undecided => tally.undecided += 1,
         }
         // The point is on both rims, and the normal is a unit vector from b to a.
         let (a, b) = (self.a.thing(contact.time_s), self.b.thing(contact.time_s));
-        let off = a.rim_distance(contact.point).max(b.rim_distance(contact.point));
+        let off = math::max(a.rim_distance(contact.point), b.rim_distance(contact.point));
         let aside = (contact.normal.norm() - 1.0).abs();
         if off > SKIN_M || aside > 1e-12 {
             return Err(format!("the point is {off} off the rims; the normal {aside} off a unit"));
@@ -173,7 +173,7 @@ fn motion(dice: &mut Dice, start_s: f64, arcs: bool) -> Segment {
     let speed = dice.scale(0.01, 100.0);
     let bearing = dice.angle();
     let pose = Pose2 {
-        at: Vec2::at_angle(bearing) * -dice.between(0.3, 1.0) * speed.min(8.0),
+        at: Vec2::at_angle(bearing) * -dice.between(0.3, 1.0) * math::min(speed, 8.0),
         heading: dice.angle(),
     };
     let aim = bearing + dice.between(-0.3, 0.3);
@@ -297,7 +297,7 @@ fn asking_further_ahead_finds_the_same_contact() {
                 first_contact(&case.a.mover(), &case.b.mover(), until, &mut work).expect("is there as well");
             let apart = (again.time_s - first.time_s).abs() * (case.a.speed() + case.b.speed());
             let graze = (again.gap - first.gap).abs();
-            worst = worst.max(graze);
+            worst = math::max(worst, graze);
             assert!(graze <= ARRIVED_M + ROUNDING_M && apart < 0.01, "until {until}: {first:?} {again:?}");
             asked += 1;
         }
@@ -332,15 +332,15 @@ fn bodies_within_the_skin_never_come_to_overlap() {
         match case.contact(&mut work) {
             Some(c) => {
                 *(if c.time_s == t { &mut at_once } else { &mut later }) += 1;
-                least = least.min(case.gap(c.time_s));
+                least = math::min(least, case.gap(c.time_s));
                 assert!(case.gap(c.time_s) > 0.0, "case {k}: overlap {c:?}");
             }
             None => {
                 free += 1;
                 let nearest = (0..=400)
                     .map(|s| case.gap(t + (case.until - t) * f64::from(s) / 400.0))
-                    .fold(begin, f64::min);
-                least = least.min(nearest);
+                    .fold(begin, math::min);
+                least = math::min(least, nearest);
                 assert!(nearest > begin - 2.0 * ARRIVED_M, "case {k}: from {begin} down to {nearest}");
             }
         }

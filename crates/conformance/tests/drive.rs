@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use swarmyard::Sim;
 use swarmyard_base::{Pose2, Uid, math};
 use swarmyard_conformance::Dice;
-use swarmyard_engine::RunEvent;
+use swarmyard_engine::{Infinite, RunEvent};
 use swarmyard_part_api::Detail;
 
 /// One robot `r` with a drive and, perhaps, more parts.
@@ -34,7 +34,8 @@ fn channel(sim: &Sim, part: &str, name: &str) -> f64 {
 #[track_caller]
 fn near(pose: Pose2, expected: (f64, f64, f64), tolerance: f64) {
     let turn = math::wrap_angle(pose.heading - expected.2);
-    let off = (pose.at.x - expected.0).abs().max((pose.at.y - expected.1).abs()).max(turn.abs());
+    let off =
+        math::max(math::max((pose.at.x - expected.0).abs(), (pose.at.y - expected.1).abs()), turn.abs());
     assert!(off < tolerance, "{pose:?} is {off} off {expected:?}");
 }
 
@@ -81,14 +82,14 @@ fn wheels_change_speed_no_faster_than_allowed_and_no_further_than_possible() {
     wheels(&mut sim, 1, 5.0, -5.0);
     for k in 1..=20 {
         sim.step().expect("steps");
-        let expected = (0.05 * f64::from(k)).min(0.8);
+        let expected = math::min(0.05 * f64::from(k), 0.8);
         assert!((channel(&sim, "drive", "left_speed") - expected).abs() < 1e-12, "quantum {k}");
         assert!((channel(&sim, "drive", "right_speed") + expected).abs() < 1e-12, "quantum {k}");
     }
     wheels(&mut sim, 1, 0.0, 0.0);
     for k in 1..=20 {
         sim.step().expect("steps");
-        let expected = (0.8 - 0.05 * f64::from(k)).max(0.0);
+        let expected = math::max(0.8 - 0.05 * f64::from(k), 0.0);
         assert!((channel(&sim, "drive", "left_speed") - expected).abs() < 1e-12, "quantum {k}");
     }
     assert!(sim.twist("/robots/r1").expect("is there").is_rest());
@@ -199,7 +200,7 @@ fn dead_reckoning_is_as_good_as_its_counts_and_slip_leads_it_astray() {
         assert!(turned <= heading + 1e-9, "heading {turned}, allowed {heading}");
         let allowed = count + heading * path;
         assert!(off <= allowed, "seed {seed}: {off} m off, allowed {allowed}");
-        worst = worst.max(off / allowed);
+        worst = math::max(worst, off / allowed);
         let (slipped, _, _) = reckoning(seed, 0.1);
         astray += usize::from(slipped > allowed);
     }
@@ -237,7 +238,7 @@ fn a_command_that_is_no_number_halts_its_robot_only() {
         let stood = pose(&sim, 2);
         for step in 0..10 {
             let (frame, usual) = (sim.step().expect("steps"), control.step().expect("steps"));
-            let reported = RunEvent::NotFinite { robot: Uid::of_path("/robots/r2"), what: "command" };
+            let reported = RunEvent::NotFinite { robot: Uid::of_path("/robots/r2"), what: Infinite::Command };
             let expected = if step == 0 { vec![reported] } else { Vec::new() };
             assert_eq!(frame.events, expected, "reported once, with nobody else");
             assert_ne!(frame.hash, usual.hash, "the halt is in the hash");

@@ -1,7 +1,7 @@
 //! What impacts keep and what they may not create: single impacts, and impacts through the engine.
 
 use swarmyard::Sim;
-use swarmyard_base::{Uid, Vec2};
+use swarmyard_base::{Uid, Vec2, math};
 use swarmyard_conformance::Dice;
 use swarmyard_engine::RunEvent;
 use swarmyard_motion::{Impact, Material, SKIN_M, Side};
@@ -114,13 +114,17 @@ fn any_impact_keeps_momentum_and_creates_no_energy() {
         }
         hits += 1;
         let scale_p = momentum(&hit.a).norm() + momentum(&hit.b).norm() + j.normal;
-        worst_p =
-            worst_p.max((momentum(&a) + momentum(&b) - momentum(&hit.a) - momentum(&hit.b)).norm() / scale_p);
+        worst_p = math::max(
+            worst_p,
+            (momentum(&a) + momentum(&b) - momentum(&hit.a) - momentum(&hit.b)).norm() / scale_p,
+        );
         let scale_l = angular(&hit.a).abs() + angular(&hit.b).abs() + scale_p;
-        worst_l =
-            worst_l.max((angular(&a) + angular(&b) - angular(&hit.a) - angular(&hit.b)).abs() / scale_l);
+        worst_l = math::max(
+            worst_l,
+            (angular(&a) + angular(&b) - angular(&hit.a) - angular(&hit.b)).abs() / scale_l,
+        );
         let (before, after) = (energy(&hit.a) + energy(&hit.b), energy(&a) + energy(&b));
-        worst_e = worst_e.max((after - before) / before);
+        worst_e = math::max(worst_e, (after - before) / before);
         assert!(j.tangent.abs() <= material.friction * j.normal * (1.0 + 1e-12), "beyond Coulomb's limit");
         let parting = -Impact { a, b, normal: hit.normal }.closing();
         if smooth {
@@ -263,9 +267,9 @@ fn random_pairs_keep_momentum_and_angular_momentum_through_the_engine() {
             continue;
         }
         let size = (2.0 * before.2 * 20.0).sqrt();
-        worst_p = worst_p.max((after.0 - before.0).norm() / size);
-        worst_l = worst_l.max((after.1 - before.1).abs() / size);
-        worst_gain = worst_gain.max((after.2 - before.2) / before.2);
+        worst_p = math::max(worst_p, (after.0 - before.0).norm() / size);
+        worst_l = math::max(worst_l, (after.1 - before.1).abs() / size);
+        worst_gain = math::max(worst_gain, (after.2 - before.2) / before.2);
         let contacts = frame.events.iter().filter(|e| matches!(e, RunEvent::Contact(_))).count();
         hits += usize::from(contacts > 0);
         if contacts > 0 && restitution == 1.0 && friction == 0.0 {

@@ -8,6 +8,7 @@ use swarmyard_conformance::{read, root, rust_files};
 /// ARCHITECTURE.md, and a reason.
 const MAY: &[(&str, &[&str])] = &[
     ("base", &[]),
+    ("fabric", &["base"]),
     ("scene", &["base"]),
     ("part-api", &["base", "scene"]),
     ("motion", &["base", "scene", "part-api"]),
@@ -19,11 +20,14 @@ const MAY: &[(&str, &[&str])] = &[
     ("agents", &["base", "scene", "part-api", "engine", "radio"]),
     ("record", &["base", "scene", "part-api", "motion", "engine"]),
     ("sim", &["base", "scene", "part-api", "engine", "parts", "radio", "algorithms", "formats", "agents"]),
-    ("serve", &["base", "scene", "part-api", "engine", "formats", "agents", "record", "sim"]),
+    ("cluster", &["base", "part-api", "engine", "formats", "agents", "sim", "fabric"]),
+    ("modules", &["base", "agents"]),
+    ("serve", &["base", "scene", "part-api", "engine", "formats", "agents", "record", "sim", "modules"]),
     (
         "swarmyard",
         &[
             "base",
+            "fabric",
             "scene",
             "part-api",
             "motion",
@@ -35,6 +39,8 @@ const MAY: &[(&str, &[&str])] = &[
             "agents",
             "record",
             "sim",
+            "cluster",
+            "modules",
             "serve",
         ],
     ),
@@ -42,6 +48,7 @@ const MAY: &[(&str, &[&str])] = &[
         "conformance",
         &[
             "base",
+            "fabric",
             "scene",
             "part-api",
             "motion",
@@ -53,6 +60,8 @@ const MAY: &[(&str, &[&str])] = &[
             "agents",
             "record",
             "sim",
+            "cluster",
+            "modules",
             "serve",
             "swarmyard",
         ],

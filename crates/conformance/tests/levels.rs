@@ -1,10 +1,10 @@
 //! The three levels of detail: where readings must differ they do, where they must agree they do; bodies
 //! that overlap because the level was raised only go apart; and a change of level is in the journal.
 
-use swarmyard::{Options, Sim};
+use swarmyard::{Options, Sim, registry_with};
 use swarmyard_base::Vec2;
 use swarmyard_conformance::oracle::{Thing, gap};
-use swarmyard_conformance::{Dice, root, worlds};
+use swarmyard_conformance::{Dice, Folder, root, workshop, worlds};
 use swarmyard_motion::SKIN_M;
 use swarmyard_part_api::Detail;
 
@@ -332,8 +332,11 @@ fn every_world_runs_at_every_level() {
         for detail in Detail::ALL {
             let overrides = vec![("run.detail".into(), detail.word().into())];
             let options = Options { overrides, ..Options::default() };
-            let mut sim = Sim::load(&world.path, &options).unwrap_or_else(|e| panic!("{}: {e}", world.name));
-            for _ in 0..20 {
+            let registry = registry_with(workshop());
+            let read = Sim::read(&world.name, &world.text, &Folder, &registry, &options);
+            let mut sim = read.unwrap_or_else(|e| panic!("{}: {e}", world.name));
+            let quanta = if sim.model().len() > 1000 { 5 } else { 20 };
+            for _ in 0..quanta {
                 sim.step().unwrap_or_else(|e| panic!("{}: {e}", world.name));
             }
             assert!(sim.state().halted.iter().all(|h| !h), "`{}` at {}", world.name, detail.word());

@@ -3,7 +3,7 @@
 use parry2d_f64::math::{Pose, Vector};
 use parry2d_f64::query::{ShapeCastOptions, cast_shapes};
 use parry2d_f64::shape::{Ball, ConvexPolygon, Segment as Line, Shape as ParryShape};
-use swarmyard_base::{Moment, Pose2, Time, Twist2, Uid, Vec2};
+use swarmyard_base::{Moment, Pose2, Time, Twist2, Uid, Vec2, math};
 use swarmyard_conformance::Dice;
 use swarmyard_conformance::gas::{AllPairs, Billiard, Event, event};
 use swarmyard_conformance::oracle::{Thing, gap};
@@ -395,7 +395,7 @@ fn parry(a: &dyn ParryShape, pa: Vec2, va: Vec2, b: &dyn ParryShape, until: f64)
     };
     // It loses digits with the distance: a first cast to find the place, a second from shortly before it.
     let rough = cast(0.0)?;
-    cast((rough - 0.05).max(0.0)).or(Some(rough))
+    cast(math::max(rough - 0.05, 0.0)).or(Some(rough))
 }
 
 #[test]
@@ -435,14 +435,14 @@ fn discs_lines_and_polygons_are_met_when_parry_says() {
         let ours = ours.map(|m| m.since(Moment::ZERO));
         if let Some(t) = ours {
             let hit = Thing::new(&Outline::disc(radius), Pose2 { at: position + velocity * t, heading: 0.0 });
-            own_gap = own_gap.max(gap(&hit, &other).abs());
+            own_gap = math::max(own_gap, gap(&hit, &other).abs());
         }
         match (ours, theirs) {
             (Some(a), Some(b)) => {
                 met += 1;
                 let late =
                     Thing::new(&Outline::disc(radius), Pose2 { at: position + velocity * b, heading: 0.0 });
-                worst_gap = worst_gap.max(gap(&late, &other).abs());
+                worst_gap = math::max(worst_gap, gap(&late, &other).abs());
                 // A grazing hit magnifies any error of the distance: those are told by their gap alone.
                 let early = Thing::new(
                     &Outline::disc(radius),
@@ -451,7 +451,7 @@ fn discs_lines_and_polygons_are_met_when_parry_says() {
                 if gap(&early, &other) > 2e-5 * velocity.norm() {
                     head_on += 1;
                     let worst = if other.round > 0.0 { &mut worst_of_discs } else { &mut worst };
-                    *worst = worst.max((a - b).abs());
+                    *worst = math::max(*worst, (a - b).abs());
                 }
             }
             (None, None) => {}
@@ -482,10 +482,10 @@ fn time_slices_find_nothing_that_is_missed() {
         for k in 0..bodies.len() {
             let Shape::Disc(ra) = bodies[k].shape else { unreachable!() };
             let p = game.state(k, moment).0;
-            worst = worst.min(6.0 - ra - p.x.abs().max(p.y.abs()));
+            worst = math::min(worst, 6.0 - ra - math::max(p.x.abs(), p.y.abs()));
             for (j, other) in bodies.iter().enumerate().take(k) {
                 let Shape::Disc(rb) = other.shape else { unreachable!() };
-                worst = worst.min((p - game.state(j, moment).0).norm() - ra - rb);
+                worst = math::min(worst, (p - game.state(j, moment).0).norm() - ra - rb);
             }
         }
     }
@@ -534,10 +534,10 @@ fn arcs_and_hulls_meet_when_dense_sampling_says() {
             for k in 0..5 {
                 let one = thing(k, moment);
                 for j in 0..k {
-                    least = least.min(gap(&one, &thing(j, moment)));
+                    least = math::min(least, gap(&one, &thing(j, moment)));
                 }
                 for e in fixed.edges() {
-                    least = least.min(gap(&one, &Thing::line(e.a, e.b)));
+                    least = math::min(least, gap(&one, &Thing::line(e.a, e.b)));
                 }
             }
             least
@@ -601,10 +601,10 @@ fn those_who_stop_at_meetings_never_overlap() {
         for k in 0..bodies.len() {
             let Shape::Disc(ra) = bodies[k].shape else { unreachable!() };
             let p = bodies[k].path.position_at(now);
-            least = least.min(5.0 - ra - p.x.abs().max(p.y.abs()));
+            least = math::min(least, 5.0 - ra - math::max(p.x.abs(), p.y.abs()));
             for other in &bodies[..k] {
                 let Shape::Disc(rb) = other.shape else { unreachable!() };
-                least = least.min((p - other.path.position_at(now)).norm() - ra - rb);
+                least = math::min(least, (p - other.path.position_at(now)).norm() - ra - rb);
             }
         }
     }

@@ -226,5 +226,5 @@ fn an_obstacle_of_a_robots_type_drives_like_one_and_is_an_obstacle() {
     assert_eq!(hit.expect("channel"), [3.0]);
     assert_eq!(sim.model().robots(), 2);
     let slot = sim.model().slot_of_path("/obstacles/o").expect("is there");
-    assert_eq!((sim.model().kinds[slot], sim.model().heights[slot]), (BodyKind::Obstacle, (0.0, 0.5)));
+    assert_eq!((sim.model().kinds[slot], sim.model().heights_of(slot)), (BodyKind::Obstacle, (0.0, 0.5)));
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use swarmyard::Sim;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 use swarmyard_conformance::Dice;
 use swarmyard_conformance::generate::{Generated, Wish, command, generate};
 use swarmyard_conformance::oracle::{Thing, gap};
@@ -37,9 +38,9 @@ fn check(sim: &Sim, state: &State, world: &Generated, sides: &[f64]) -> Result<f
     let mut least = f64::INFINITY;
     let mut see = |a: usize, other: &Thing, what: &str| {
         let between = gap(&bodies[a], other);
-        least = least.min(between);
+        least = math::min(least, between);
         if between < -ROUNDING_M {
-            return Err(format!("{} overlaps {what} by {}", model.paths[a], -between));
+            return Err(format!("{} overlaps {what} by {}", &model.paths[a], -between));
         }
         Ok(())
     };
@@ -52,15 +53,16 @@ fn check(sim: &Sim, state: &State, world: &Generated, sides: &[f64]) -> Result<f
         let (min, max) = model.bounds.expect("generated worlds are bounded");
         let round = bodies[a].round;
         for p in &bodies[a].corners {
-            let inside = (p.x - min.x).min(max.x - p.x).min(p.y - min.y).min(max.y - p.y) - round;
+            let inside =
+                math::min(math::min(math::min(p.x - min.x, max.x - p.x), p.y - min.y), max.y - p.y) - round;
             if inside < -ROUNDING_M {
-                return Err(format!("{} is {} outside of the bounds", model.paths[a], -inside));
+                return Err(format!("{} is {} outside of the bounds", &model.paths[a], -inside));
             }
         }
         if let Some(divider) = world.divider
             && side(divider, &bodies[a]) != sides[a]
         {
-            return Err(format!("{} passed the wall", model.paths[a]));
+            return Err(format!("{} passed the wall", &model.paths[a]));
         }
     }
     Ok(least)
@@ -101,7 +103,7 @@ fn play(wish: &Wish, quanta: usize, tally: &mut Tally) -> Result<(), String> {
         sim.step().map_err(|e| e.to_string())?;
         let least = check(&sim, sim.state(), &world, &sides)
             .map_err(|why| format!("quantum {quantum} of {wish:?}: {why}"))?;
-        tally.least_gap = tally.least_gap.min(least);
+        tally.least_gap = math::min(tally.least_gap, least);
         tally.quanta += 1;
         tally.carried += sim.state().carried.len();
     }

@@ -3,31 +3,13 @@
 //! Every test runs a world twice in two ways and compares the hashes of all steps; each has a
 //! control that another seed gives other hashes.
 
-use std::sync::{Arc, OnceLock};
-use swarmyard::agents::Workshop;
 use swarmyard::bench::World as Bench;
 use swarmyard::{Options, Scenario, Sim, registry_with};
 use swarmyard_base::Ratio;
 use swarmyard_conformance::generate::{Generated, Wish, command, generate};
-use swarmyard_conformance::{Dice, read, root, shuffled, worlds};
+use swarmyard_conformance::{Dice, Folder, shuffled, workshop, worlds};
 use swarmyard_engine::{Grouping, Input, InputKind};
-use swarmyard_formats::Loader;
 use swarmyard_part_api::Detail;
-
-/// Includes of worlds come from the folder of the worlds.
-struct Folder;
-
-impl Loader for Folder {
-    fn load(&self, name: &str) -> Result<String, String> {
-        Ok(read(&root().join("worlds").join(name)))
-    }
-}
-
-/// Programs of worlds are made once for all tests.
-fn workshop() -> &'static Arc<Workshop> {
-    static WORKSHOP: OnceLock<Arc<Workshop>> = OnceLock::new();
-    WORKSHOP.get_or_init(|| Arc::new(Workshop::in_folder(&root().join("worlds"))))
-}
 
 /// A scenario, and the speed of random commands for those who take them.
 struct Subject {
@@ -122,13 +104,9 @@ fn subjects() -> Vec<Subject> {
         });
     }
     for world in worlds() {
-        all.push(Subject {
-            name: world.name,
-            world: outside(world.text),
-            speed: 0.0,
-            quanta: 40,
-            chance: false,
-        });
+        // Ten thousand robots that live by events do in a few quanta what others do in many.
+        let quanta = if world.name == "gathering-10000" { 5 } else { 40 };
+        all.push(Subject { name: world.name, world: outside(world.text), speed: 0.0, quanta, chance: false });
     }
     all
 }
@@ -282,7 +260,9 @@ fn replaying_the_journal_gives_the_same_hashes_and_another_journal_does_not() {
             subject.inputs(&mut sim, &mut dice, quantum);
             hashes.push(sim.step().expect("steps").hash);
         }
-        assert!(sim.journal().all().len() >= 5, "`{}` takes inputs", subject.name);
+        // The short run of ten thousand robots is told something once.
+        let least = if subject.quanta < 30 { 1 } else { 5 };
+        assert!(sim.journal().all().len() >= least, "`{}` takes inputs", subject.name);
         let replay = |journal: swarmyard_engine::Journal, threads: usize| -> Vec<u64> {
             let mut again = subject.load(&subject.world.text, &Options { threads, ..Options::default() });
             again.set_journal(journal).expect("before the first step");

@@ -182,7 +182,8 @@ fn noise_of_a_track_sensor_stays_within_its_error_level() {
         sim.step().expect("steps");
         values.push(reading(&sim, "value")[0]);
     }
-    let (least, most) = values.iter().fold((255.0_f64, 0.0_f64), |(a, b), v| (a.min(*v), b.max(*v)));
+    let (least, most) =
+        values.iter().fold((255.0_f64, 0.0_f64), |(a, b), v| (math::min(a, *v), math::max(b, *v)));
     assert!(least >= 102.0 && most <= 153.0, "{least} to {most}");
     assert!(least < 107.0 && most > 148.0, "and uses all of it: {least} to {most}");
 }

@@ -1,11 +1,13 @@
 //! Commands become motion segments: one per body, for the coming quantum.
 
 use crate::carry::Carrying;
+use crate::meter::{Kind, timed};
 use crate::model::{Model, PartKind, PartModel};
 use crate::parallel::{CHUNK, Pool};
-use crate::sense::{chunks_mut, rows_of};
+use crate::rows::{Rows, chunks_mut, copy};
+use crate::sense::rows_of;
 use crate::state::{PartColumns, State};
-use crate::step::{Admitted, RunEvent, Scratch, bodies};
+use crate::step::{Admitted, Infinite, RunEvent, Scratch, bodies};
 use swarmyard_base::math::approach;
 use swarmyard_base::{Pose2, Rot2, Twist2, Vec2};
 use swarmyard_part_api::{ActRows, ActView, ColumnMut, Grip, Segment};
@@ -18,7 +20,14 @@ pub(crate) struct Intents {
 }
 
 /// Fills `scratch.intents`.
-pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
+pub(crate) fn act(
+    model: &Model,
+    state: &State,
+    inputs: &Admitted,
+    rows: &Rows,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) {
     let view = ActView {
         now: state.now,
         quantum_s: inputs.quantum_s(),
@@ -39,57 +48,69 @@ pub(crate) fn act(model: &Model, state: &State, inputs: &Admitted, scratch: &mut
     let mut hands = carrying.hands.iter_mut();
     let mut tasks = Vec::new();
     let mut unclaimed = &mut segments[..];
-    for ((ty, committed), next) in model.types.iter().zip(&state.types).zip(&mut scratch.next) {
-        let (mut own, others) = unclaimed.split_at_mut(ty.slots.len());
+    for (t, ((ty, committed), next)) in
+        model.types.iter().zip(&state.types).zip(&mut scratch.next).enumerate()
+    {
+        let (own, others) = unclaimed.split_at_mut(ty.slots.len());
         unclaimed = others;
+        let wanted = rows.of(t, ty);
+        let (first, mut own) = (ty.slots.start + wanted.start, &mut own[wanted.clone()]);
         if ty.mover.is_none() {
-            rest(&view, ty.slots.start, own);
-            coast(model, state, &view, ty.slots.start, own);
+            rest(&view, first, own);
+            coast(model, state, &view, first, own);
         }
         for (p, (part, columns)) in ty.parts.iter().zip(&mut next.parts).enumerate() {
             let PartKind::Actuator(actuator) = &part.kind else { continue };
             let moved = if ty.mover == Some(p) { std::mem::take(&mut own) } else { &mut [] };
             let hand = actuator.hand().and_then(|_| hands.next());
-            let grips = hand.map_or(&mut [][..], |h| &mut h.grips[..]);
-            let rows = rows_of_part(part, ty.slots.clone(), &committed.parts[p], columns, (moved, grips));
+            let grips = hand.map_or(&mut [][..], |h| &mut h.grips[wanted.clone()]);
+            let place = (ty.slots.start, wanted.clone());
+            let rows = rows_of_part(part, place, &committed.parts[p], columns, (moved, grips));
             tasks.extend(rows.into_iter().map(|rows| (actuator.as_ref(), rows)));
         }
     }
-    let bad = pool.map(tasks, |(actuator, mut rows)| {
-        let first = rows.first_slot;
-        rest(&view, first, rows.segments);
-        actuator.act(&view, &mut rows);
-        stop_the_infinite(&view, first, rows.segments)
+    let watch = scratch.meter.watch();
+    let acted = pool.map(tasks, |(actuator, mut rows)| {
+        let (first, slots) = (rows.first_slot, rows.first_slot..rows.first_slot + rows.len);
+        let (bad, ns) = timed(watch, || {
+            rest(&view, first, rows.segments);
+            actuator.act(&view, &mut rows);
+            stop_the_infinite(&view, first, rows.segments)
+        });
+        (bad, (slots, ns))
     });
+    let (bad, took): (Vec<_>, Vec<_>) = acted.into_iter().unzip();
+    scratch.meter.share(Kind::Act, took);
     let halted = bad.into_iter().flatten();
-    scratch.events.extend(halted.map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "motion" }));
+    scratch
+        .events
+        .extend(halted.map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: Infinite::Motion }));
 }
 
 /// What one actuator works on, cut into chunks.
 fn rows_of_part<'a>(
     part: &PartModel,
-    slots: std::ops::Range<usize>,
+    (start, wanted): (usize, std::ops::Range<usize>),
     committed: &'a PartColumns,
     columns: &'a mut PartColumns,
     (segments, grips): (&'a mut [Segment], &'a mut [Grip]),
 ) -> Vec<ActRows<'a>> {
-    let chunks = slots.len().div_ceil(CHUNK);
     let (w_read, w_cmd, w_state) =
         (part.layout.reading_width(), part.layout.command_width(), part.layout.state.len());
-    columns.readings.copy_from_slice(&committed.readings);
+    copy(&mut columns.readings, &committed.readings, w_read, &wanted);
     // With ports it is there already, with what they did to it.
     if !part.has_ports {
-        columns.state.copy_from_slice(&committed.state);
+        copy(&mut columns.state, &committed.state, w_state, &wanted);
     }
-    let outs = chunks_mut(&mut columns.readings, w_read, chunks);
-    let states = chunks_mut(&mut columns.state, w_state, chunks);
+    let outs = chunks_mut(&mut columns.readings, w_read, &wanted);
+    let states = chunks_mut(&mut columns.state, w_state, &wanted);
     let commands = &columns.commands;
     let (mut segments, mut grips) = (segments.chunks_mut(CHUNK), grips.chunks_mut(CHUNK));
     let rows = outs.into_iter().zip(states).enumerate().map(|(c, (out, next_state))| {
-        let first = c * CHUNK;
-        let len = CHUNK.min(slots.len() - first);
+        let first = wanted.start + c * CHUNK;
+        let len = CHUNK.min(wanted.end - first);
         ActRows {
-            first_slot: slots.start + first,
+            first_slot: start + first,
             commands: rows_of(commands, w_cmd, first, len),
             out: ColumnMut { data: out, width: w_read },
             state: rows_of(&committed.state, w_state, first, len),

@@ -3,6 +3,9 @@
 //! In: what the actuators' hands do ([`Grip`]) and the committed state. Out: who carries what in the
 //! coming quantum, the motion of what is carried, and what the hands feel.
 //!
+//! A worker that has only some of the bodies is told what the hands of the others do ([`Gesture`]), and decides
+//! about all of them as everybody else does.
+//!
 //! Carrier and carried are a *unit*: they never collide with one another, and a contact of one is a
 //! contact of all ([`crate::groups`]). Only movable obstacles can be held, and those have no hands, so
 //! there are no chains. Picking up is no impact: what is taken moves along at once. What is let go
@@ -13,20 +16,75 @@ use crate::groups::gap_of;
 use crate::model::{Model, PartKind};
 use crate::parallel::{CHUNK, Pool};
 use crate::resolve::overlap;
-use crate::state::State;
+use crate::state::{State, TypeColumns};
 use crate::step::Scratch;
-use swarmyard_base::{Pose2, Rot2, Uid, Vec2, math};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2, math};
 use swarmyard_motion::Workspace;
 use swarmyard_part_api::{Actuator, BodyGrid, Carry, Felt, Grip, Hand, Jaws, Segment};
 
 /// What is let go must not overlap its carrier by more than this: rounding.
 const ROUNDING_M: f64 = 1e-10;
 
-/// The hands of one part of one type, by row.
+/// The hands of one part of one type: by row, then those of ghosts.
 pub(crate) struct Hands {
     ty: usize,
     part: usize,
     pub(crate) grips: Vec<Grip>,
+    /// Of each ghost what else its hand needs, in the order of slots.
+    ghosts: Vec<GhostHand>,
+}
+
+/// The hand of a ghost, whose columns are elsewhere.
+struct GhostHand {
+    slot: u32,
+    /// State of the part, committed and next.
+    state: Vec<f64>,
+    next: Vec<f64>,
+}
+
+impl Hands {
+    /// The carrier whose hand has this place among the grips.
+    fn carrier(&self, model: &Model, place: usize) -> usize {
+        let slots = &model.types[self.ty].slots;
+        match place.checked_sub(slots.len()) {
+            Some(ghost) => self.ghosts[ghost].slot as usize,
+            None => slots.start + place,
+        }
+    }
+
+    /// Place of a carrier's hand among the grips.
+    fn place(&self, model: &Model, carrier: usize) -> usize {
+        let slots = &model.types[self.ty].slots;
+        if slots.contains(&carrier) {
+            return carrier - slots.start;
+        }
+        slots.len() + self.ghosts.partition_point(|g| (g.slot as usize) < carrier)
+    }
+}
+
+/// What a body of another worker brings to the question who holds what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gesture {
+    /// The body's number.
+    pub body: u32,
+    /// Its velocity in its own frame.
+    pub(crate) twist: Twist2,
+    /// What touches it, when it can be held.
+    touched: Vec<Uid>,
+    /// What its hands do.
+    hands: Vec<GestureHand>,
+}
+
+/// One hand of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct GestureHand {
+    part: u32,
+    grip: Grip,
+    /// State of the part, committed and next.
+    state: Vec<f64>,
+    next: Vec<f64>,
 }
 
 /// What hands do in the coming quantum, and what comes of it.
@@ -39,6 +97,8 @@ pub(crate) struct Carrying {
     pub(crate) carried: Vec<Carry>,
     /// Who moves as one.
     pub(crate) units: Units,
+    /// What touches ghosts that can be held, by slot.
+    touched: BTreeMap<u32, Vec<Uid>>,
 }
 
 impl Carrying {
@@ -53,21 +113,86 @@ impl Carrying {
                 ty: t,
                 part,
                 grips: vec![Grip::default(); ty.slots.len()],
+                ghosts: Vec::new(),
             }));
         }
     }
 
-    /// Number of the hand that holds something, and its row.
+    /// Number of the hand that holds something, and its place among the grips.
     fn place(&self, model: &Model, carry: &Carry) -> (usize, usize) {
-        let t = model.type_of[carry.carrier as usize] as usize;
-        let key = (t, carry.part as usize);
-        let hand = self.hands.partition_point(|h| (h.ty, h.part) < key);
-        (hand, carry.carrier as usize - model.types[t].slots.start)
+        let hand = self.number(model.type_of[carry.carrier as usize] as usize, carry.part as usize);
+        (hand, self.hands[hand].place(model, carry.carrier as usize))
+    }
+
+    /// Number of the hands of a part.
+    fn number(&self, ty: usize, part: usize) -> usize {
+        self.hands.partition_point(|h| (h.ty, h.part) < (ty, part))
+    }
+
+    /// What the body in `slot`, known elsewhere as `number`, tells others; nothing when that is nothing.
+    pub(crate) fn gesture(
+        &self,
+        model: &Model,
+        state: &State,
+        next: &[TypeColumns],
+        (slot, number): (usize, u32),
+    ) -> Option<Gesture> {
+        let t = model.type_of[slot] as usize;
+        let hand = |hands: &Hands| {
+            let row = hands.place(model, slot);
+            let width = model.types[t].parts[hands.part].layout.state.len();
+            let own = |columns: &TypeColumns| {
+                columns.parts[hands.part].state[row * width..(row + 1) * width].to_vec()
+            };
+            let (state, next) = (own(&state.types[t]), own(&next[t]));
+            GestureHand { part: hands.part as u32, grip: hands.grips[row], state, next }
+        };
+        let hands: Vec<GestureHand> = self.hands.iter().filter(|h| h.ty == t).map(hand).collect();
+        let touched =
+            if model.is_movable(slot) { touching(state, slot as u32).collect() } else { Vec::new() };
+        let silent = hands.is_empty() && touched.is_empty();
+        (!silent).then(|| Gesture { body: number, twist: state.twist[slot], touched, hands })
+    }
+
+    /// Forgets what ghosts did.
+    pub(crate) fn drop_ghosts(&mut self, model: &Model) {
+        self.touched.clear();
+        for hands in &mut self.hands {
+            hands.grips.truncate(model.types[hands.ty].slots.len());
+            hands.ghosts.clear();
+        }
+    }
+
+    /// Takes note of what all ghosts do, by their gestures. A hand of which nothing fits was told stays open.
+    pub(crate) fn take_note(&mut self, model: &Model, gestures: &BTreeMap<usize, &Gesture>) {
+        self.ready(model);
+        for slot in model.own..model.len() {
+            let (t, gesture) = (model.type_of[slot] as usize, gestures.get(&slot));
+            for hands in self.hands.iter_mut().filter(|h| h.ty == t) {
+                let width = model.types[t].parts[hands.part].layout.state.len();
+                let told = gesture.and_then(|g| g.hands.iter().find(|h| h.part as usize == hands.part));
+                let told = told.filter(|h| h.state.len() == width && h.next.len() == width);
+                let open =
+                    GestureHand { state: vec![0.0; width], next: vec![0.0; width], ..GestureHand::default() };
+                let GestureHand { grip, state, next, .. } = told.cloned().unwrap_or(open);
+                hands.grips.push(grip);
+                hands.ghosts.push(GhostHand { slot: slot as u32, state, next });
+            }
+            let touched = gesture.map(|g| g.touched.clone()).filter(|touched| !touched.is_empty());
+            self.touched.extend(touched.map(|touched| (slot as u32, touched)));
+        }
+    }
+
+    /// Whether something else than its carrier touched what is held in the last quantum.
+    fn is_touched(&self, model: &Model, state: &State, carry: &Carry) -> bool {
+        let carrier = model.uids[carry.carrier as usize];
+        let elsewhere = self.touched.get(&carry.object).into_iter().flatten().copied();
+        touching(state, carry.object).chain(elsewhere).any(|other| other != carrier)
     }
 
     fn grip(&self, model: &Model, carry: &Carry) -> Grip {
-        let (hand, row) = self.place(model, carry);
-        self.hands[hand].grips[row]
+        let (hand, place) = self.place(model, carry);
+        self.hands[hand].grips[place]
     }
 }
 
@@ -138,9 +263,9 @@ pub(crate) fn carry(model: &Model, state: &State, quantum_s: f64, scratch: &mut 
     let mut carried = Vec::new();
     let mut work = Workspace::default();
     for carry in &state.carried {
-        let (hand, row) = carrying.place(model, carry);
-        let felt = &mut felt[hand][row];
-        if carrying.hands[hand].grips[row].jaws == Jaws::Open {
+        let (hand, place) = carrying.place(model, carry);
+        let felt = &mut felt[hand][place];
+        if carrying.hands[hand].grips[place].jaws == Jaws::Open {
             if has_room(model, state, carry, &mut work) {
                 let object = carry.object as usize;
                 segments[object] = Segment::rest(0.0, state.pose[object], rot[object]);
@@ -149,7 +274,7 @@ pub(crate) fn carry(model: &Model, state: &State, quantum_s: f64, scratch: &mut 
             felt.jammed = true;
         }
         felt.holding = true;
-        felt.touching = is_touched(model, state, carry);
+        felt.touching = carrying.is_touched(model, state, carry);
         carried.push(*carry);
     }
     take_hold(model, &Reachable { model, state, rot, grid }, carrying, &mut felt, &mut carried, pool);
@@ -167,11 +292,10 @@ pub(crate) fn carry(model: &Model, state: &State, quantum_s: f64, scratch: &mut 
     move_along(model, state, quantum_s, rot, carrying, segments);
 }
 
-/// Whether something else than its carrier touched what is held in the last quantum.
-fn is_touched(model: &Model, state: &State, carry: &Carry) -> bool {
-    let first = state.touches.partition_point(|t| t.slot < carry.object);
-    let mut own = state.touches[first..].iter().take_while(|t| t.slot == carry.object);
-    own.any(|t| t.other != model.uids[carry.carrier as usize])
+/// What touched a body in the last quantum.
+fn touching(state: &State, slot: u32) -> impl Iterator<Item = Uid> + '_ {
+    let first = state.touches.partition_point(|t| t.slot < slot);
+    state.touches[first..].iter().take_while(move |t| t.slot == slot).map(|t| t.other)
 }
 
 /// Whether what is held stands clear of its carrier and of what else that carries. An arm may hold it
@@ -181,7 +305,7 @@ fn has_room(model: &Model, state: &State, carry: &Carry, work: &mut Workspace) -
     let mut near = others.map(|c| c.object).chain([carry.carrier]);
     near.all(|other| {
         let (a, b) = (carry.object as usize, other as usize);
-        !overlap(model.heights[a], model.heights[b])
+        !overlap(model.heights_of(a), model.heights_of(b))
             || gap_of(model, state.detail, &state.pose, (a, b), work) >= -ROUNDING_M
     })
 }
@@ -222,18 +346,18 @@ impl Reachable<'_> {
         best
     }
 
-    /// The same for a run of rows of one part's hands; nothing for those that are full or shut.
+    /// The same for some of one part's hands; nothing for those that are full or shut.
     fn nearest_of(&self, hands: &Hands, felt: &[Felt], first: usize) -> Vec<Option<(f64, u32)>> {
         let Some(hand) = hand_of(self.model, hands.ty, hands.part) else { return Vec::new() };
-        let slots = &self.model.types[hands.ty].slots;
-        let rows = first..(first + CHUNK).min(hands.grips.len());
-        let look = |row: usize| {
-            if felt[row].holding || hands.grips[row].jaws == Jaws::Shut {
+        let places = first..(first + CHUNK).min(hands.grips.len());
+        let look = |place: usize| {
+            if felt[place].holding || hands.grips[place].jaws == Jaws::Shut {
                 return None;
             }
-            self.nearest(&hand, self.state.pose[slots.start + row].then(hands.grips[row].from))
+            let carrier = self.state.pose[hands.carrier(self.model, place)];
+            self.nearest(&hand, carrier.then(hands.grips[place].from))
         };
-        rows.map(look).collect()
+        places.map(look).collect()
     }
 }
 
@@ -247,33 +371,33 @@ fn take_hold(
     carried: &mut Vec<Carry>,
     pool: &Pool,
 ) {
-    /// What a hand reaches for: (object's uid, distance, carrier's uid, hand), row, object.
+    /// What a hand reaches for: (object's uid, distance, carrier's uid, hand), place, object.
     type Wish = ((Uid, u64, Uid, usize), usize, u32);
     let mut wishes: Vec<Wish> = Vec::new();
     for (h, hands) in carrying.hands.iter().enumerate() {
         let chunks: Vec<usize> = (0..hands.grips.len()).step_by(CHUNK).collect();
         let found = pool.map(chunks, |first| world.nearest_of(hands, &felt[h], first));
-        for (row, found) in found.into_iter().flatten().enumerate() {
+        for (place, found) in found.into_iter().flatten().enumerate() {
             let Some((distance, object)) = found else { continue };
-            let jaws = hands.grips[row].jaws;
-            felt[h][row].beam = jaws != Jaws::Closing;
+            let jaws = hands.grips[place].jaws;
+            felt[h][place].beam = jaws != Jaws::Closing;
             if jaws != Jaws::Open {
-                let carrier = model.uids[model.types[hands.ty].slots.start + row];
+                let carrier = model.uids[hands.carrier(model, place)];
                 // Distances are not negative, so their bits are in their order.
-                wishes.push(((model.uids[object as usize], distance.to_bits(), carrier, h), row, object));
+                wishes.push(((model.uids[object as usize], distance.to_bits(), carrier, h), place, object));
             }
         }
     }
     wishes.sort_unstable();
     wishes.dedup_by_key(|w| w.2);
-    for ((_, _, _, h), row, object) in wishes {
+    for ((_, _, _, h), place, object) in wishes {
         let hands = &carrying.hands[h];
-        let carrier = model.types[hands.ty].slots.start + row;
-        let jaws = world.state.pose[carrier].then(hands.grips[row].from);
+        let carrier = hands.carrier(model, place);
+        let jaws = world.state.pose[carrier].then(hands.grips[place].from);
         let offset = seen_from(jaws, world.state.pose[object as usize]);
         let carry = Carry { object, carrier: carrier as u32, part: hands.part as u32, offset };
-        let touching = is_touched(model, world.state, &carry);
-        felt[h][row] = Felt { holding: true, touching, ..Felt::default() };
+        let touching = carrying.is_touched(model, world.state, &carry);
+        felt[h][place] = Felt { holding: true, touching, ..Felt::default() };
         carried.push(carry);
     }
 }
@@ -326,8 +450,7 @@ fn coast_as_one(model: &Model, state: &State, quantum_s: f64, rot: &[Rot2], unit
     }
     let centre = rot.unapply(moment * (1.0 / mass));
     let v = twist.linear() + centre.perp() * twist.spin;
-    let slower =
-        crate::act::slowed(model, quantum_s, carrier, swarmyard_base::Twist2::new(v.x, v.y, twist.spin));
+    let slower = crate::act::slowed(model, quantum_s, carrier, Twist2::new(v.x, v.y, twist.spin));
     Segment::glide(0.0, pose, rot, rot.apply(slower.linear()), slower.spin).glide_about(centre)
 }
 
@@ -347,20 +470,28 @@ pub(crate) fn cut_short(
     for k in 0..carrying.carried.len() {
         let carry = carrying.carried[k];
         let cut = cuts.binary_search_by_key(&carry.carrier, |c| c.0);
-        let (h, row) = carrying.place(model, &carry);
+        let (h, place) = carrying.place(model, &carry);
         let hands = &mut carrying.hands[h];
-        let grip = &mut hands.grips[row];
+        let grip = &mut hands.grips[place];
         let (Ok(cut), true) = (cut, grip.from != grip.to) else { continue };
         let (Some(actuator), part) = (actuator(model, hands.ty, hands.part), hands.part) else { continue };
-        let layout = &model.types[hands.ty].parts[part].layout;
-        let (w_state, w_read) = (layout.state.len(), layout.reading_width());
-        let columns = &mut next[hands.ty].parts[part];
-        grip.to = actuator.cut(
-            cuts[cut].1 / quantum_s,
-            &state.types[hands.ty].parts[part].state[row * w_state..(row + 1) * w_state],
-            &mut columns.state[row * w_state..(row + 1) * w_state],
-            &mut columns.readings[row * w_read..(row + 1) * w_read],
-        );
+        let ty = &model.types[hands.ty];
+        let (w_state, w_read) = (ty.parts[part].layout.state.len(), ty.parts[part].layout.reading_width());
+        let share = cuts[cut].1 / quantum_s;
+        grip.to = if let Some(ghost) = place.checked_sub(ty.slots.len()) {
+            let GhostHand { state, next, .. } = &mut hands.ghosts[ghost];
+            actuator.cut(share, state, next, &mut vec![0.0; w_read])
+        } else {
+            let columns = &mut next[hands.ty].parts[part];
+            let (own, readings) =
+                (place * w_state..(place + 1) * w_state, place * w_read..(place + 1) * w_read);
+            actuator.cut(
+                share,
+                &state.types[hands.ty].parts[part].state[own.clone()],
+                &mut columns.state[own],
+                &mut columns.readings[readings],
+            )
+        };
         let hand = segments[carry.carrier as usize].pose_at(quantum_s).then(grip.to);
         carrying.carried[k].offset = seen_from(hand, segments[carry.object as usize].pose_at(quantum_s));
     }

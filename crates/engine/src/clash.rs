@@ -6,7 +6,7 @@
 use crate::groups::gap_now;
 use crate::model::{ContactRule, Model};
 use crate::resolve::{overlap, passes};
-use swarmyard_base::{Pose2, Uid, Vec2};
+use swarmyard_base::{Pose2, Uid, Vec2, math};
 use swarmyard_motion::Workspace;
 use swarmyard_part_api::{BodyGrid, BodyKind, Detail, FixedEdge};
 
@@ -83,14 +83,14 @@ fn near(model: &Model, detail: Detail, poses: &[Pose2], slot: usize, grid: &Body
     let mut others: Vec<Uid> = Vec::new();
     grid.for_each_in(pose.at - far, pose.at + far, |entry| {
         let (other, d) = (entry.slot as usize, (entry.at - pose.at).norm());
-        let tall = overlap(model.heights[slot], model.heights[other]);
+        let tall = overlap(model.heights_of(slot), model.heights_of(other));
         if other > slot && tall && d < reach + entry.reach {
             others.push(model.uids[other]);
         }
     });
     let near = Vec2::new(reach, reach);
     model.fixed.for_each_in(pose.at - near, pose.at + near, |_, edge| {
-        if overlap(model.heights[slot], edge.heights) && !passes(model, slot, edge) {
+        if overlap(model.heights_of(slot), edge.heights) && !passes(model, slot, edge) {
             others.push(edge.owner);
         }
     });
@@ -108,12 +108,12 @@ fn insiders(
     mut tell: impl FnMut(usize),
 ) {
     let corners = || edges.iter().map(|e| e.a);
-    let min = corners().fold(edges[0].a, |m, c| Vec2::new(m.x.min(c.x), m.y.min(c.y)));
-    let max = corners().fold(edges[0].a, |m, c| Vec2::new(m.x.max(c.x), m.y.max(c.y)));
+    let min = corners().fold(edges[0].a, |m, c| Vec2::new(math::min(m.x, c.x), math::min(m.y, c.y)));
+    let max = corners().fold(edges[0].a, |m, c| Vec2::new(math::max(m.x, c.x), math::max(m.y, c.y)));
     let from = edges[0].heights.0;
     grid.for_each_in(min, max, |entry| {
         let slot = entry.slot as usize;
-        if is_inside(edges, poses[slot].at) && model.heights[slot].1 > from {
+        if is_inside(edges, poses[slot].at) && model.heights_of(slot).1 > from {
             tell(slot);
         }
     });

@@ -2,7 +2,7 @@
 
 use crate::carry::pin;
 use crate::groups::gap_now;
-use crate::hash::step_hash_on;
+use crate::hash::{clock, items_on};
 use crate::live::LiveState;
 use crate::model::{Model, PartKind};
 use crate::parallel::{CHUNK, Pool};
@@ -10,7 +10,7 @@ use crate::queue::{Event, EventKey};
 use crate::referee;
 use crate::resolve::travel;
 use crate::state::State;
-use crate::step::{Admitted, Frame, RunEvent, Scratch};
+use crate::step::{Admitted, Frame, Infinite, RunEvent, Scratch};
 use crate::wrap::wrap;
 use swarmyard_base::{Time, Twist2, math};
 use swarmyard_motion::{SKIN_M, Workspace};
@@ -25,10 +25,30 @@ pub(crate) fn commit(
     scratch: &mut Scratch,
     pool: &Pool,
 ) -> Frame {
-    let mut events = std::mem::take(&mut scratch.events);
     if let Some(live) = scratch.live.take() {
+        let events = std::mem::take(&mut scratch.events);
         return commit_live(model, state, inputs, (live, now), scratch, pool, events);
     }
+    let mut events = commit_own(model, state, inputs, now, scratch, pool);
+    events.sort_by_key(|event| event.order(model));
+    events.extend(referee::judge(model, state).into_iter().map(RunEvent::AssertFailed));
+    Frame { now, stops: state.stops, hash: step_hash_on(model, state, pool), events }
+}
+
+fn step_hash_on(model: &Model, state: &State, pool: &Pool) -> u64 {
+    clock(state).wrapping_add(items_on(model, state, pool))
+}
+
+/// The part of it that each worker does for its own bodies. Answers what happened, in no order that counts.
+pub(crate) fn commit_own(
+    model: &Model,
+    state: &mut State,
+    inputs: &Admitted,
+    now: Time,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Vec<RunEvent> {
+    let mut events = std::mem::take(&mut scratch.events);
     events.extend(failed_parts(model, state, scratch));
     columns(model, state, scratch);
     admit_inputs(state, inputs);
@@ -47,8 +67,7 @@ pub(crate) fn commit(
     state.stops += 1;
     state.quantum_index += 1;
     scratch.committed(state.stops, state.pose.len());
-    events.extend(referee::judge(model, state).into_iter().map(RunEvent::AssertFailed));
-    Frame { now, stops: state.stops, hash: step_hash_on(model, state, pool), events }
+    events
 }
 
 /// The same where robots live by events: a stretch may end inside of a quantum.
@@ -107,20 +126,21 @@ fn commit_live(
 fn place_bodies(model: &Model, state: &mut State, scratch: &mut Scratch) {
     let (Some(live), Some(members)) = (&state.live, &model.live) else { return };
     for (slot, going) in live.going.iter().enumerate() {
-        let moving = !going.twist.is_rest();
+        let moving = !going.is_rest();
         if moving || state.pose[slot] != going.pose {
             let pose = going.pose_at(live.now);
-            if pose.heading != state.pose[slot].heading {
+            if !members.all && pose.heading != state.pose[slot].heading {
                 scratch.rot[slot] = pose.rot();
             }
             state.pose[slot] = pose;
         }
-        state.twist[slot] = match (moving, going.in_world) {
+        state.twist[slot] = match (moving, going.in_world()) {
             (false, _) => Twist2::REST,
-            (true, false) => going.twist,
+            (true, false) => going.twist(),
             (true, true) => {
-                let v = scratch.rot[slot].unapply(going.twist.linear());
-                Twist2::new(v.x, v.y, going.twist.spin)
+                let rot = if members.all { state.pose[slot].rot() } else { scratch.rot[slot] };
+                let (v, spin) = (rot.unapply(going.twist().linear()), going.twist().spin);
+                Twist2::new(v.x, v.y, spin)
             }
         };
         if members.number_of[slot] == crate::live::LiveModel::NOBODY {
@@ -243,7 +263,10 @@ fn move_bodies(
         state.moved[slot as usize] = all;
     }
     events.extend(
-        bad.into_iter().flatten().map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: "pose" }),
+        bad.into_iter()
+            .flatten()
+            .filter(|&slot| slot < model.own)
+            .map(|slot| RunEvent::NotFinite { robot: model.uids[slot], what: Infinite::Pose }),
     );
 }
 
@@ -271,7 +294,7 @@ fn halt(model: &Model, state: &mut State, events: &[RunEvent]) {
             }
             _ => continue,
         };
-        if let Some(slot) = model.slot_of(*robot)
+        if let Some(slot) = model.own_slot_of(*robot)
             && !state.halted[slot]
         {
             state.halted[slot] = true;

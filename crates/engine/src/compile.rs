@@ -5,12 +5,13 @@ use crate::model::{
     BodyModel, ContactRule, ControllerKind, ControllerModel, Model, PartKind, PartModel, RecordSettings,
     RunSettings, TypeModel,
 };
+use crate::paths::Paths;
 use crate::referee::{self, Assertion, Holds};
 use crate::state::State;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
-use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2};
+use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Ratio, Time, Twist2, Uid, Vec2, math};
 use swarmyard_motion::Material;
 use swarmyard_part_api::{
     Beacon, BodyKind, Built, Detail, Equipment, FixedEdge, FixedIndex, Kind, Layout, Outline, PortChannel,
@@ -59,6 +60,8 @@ pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnosti
         return Err(c.problems);
     }
     model.world = model.world_hash();
+    model.hosts = c.hosts(&model);
+    model.displays = c.displays();
     let mut state = State::new(&model, poses);
     c.first_motion(&model, &mut state);
     Ok(Compiled { model, state })
@@ -202,6 +205,23 @@ impl Compiler<'_> {
         found.collect()
     }
 
+    /// Displays elsewhere, in the order of their names.
+    fn displays(&self) -> Vec<(String, String)> {
+        let display = |node: &Node| Some((node.name.clone(), node.params.text_or_none("on")?.to_owned()));
+        let mut all: Vec<_> = self.scene.group("/displays").iter().filter_map(display).collect();
+        all.sort_by(|a, b| natural_cmp(&a.0, &b.0));
+        all
+    }
+
+    /// Where robots are to be simulated that say so themselves.
+    fn hosts(&self, model: &Model) -> BTreeMap<u32, String> {
+        let place = |node: &Node| {
+            let on = node.params.text_or_none("on")?;
+            Some((model.slot_of_path(&format!("/robots/{}", node.name))? as u32, on.to_owned()))
+        };
+        self.scene.group("/robots").iter().filter_map(place).collect()
+    }
+
     /// Obstacles that are bodies: moving, movable, or fixed discs.
     fn obstacles(&mut self) -> Vec<Found> {
         let mut nodes: Vec<&Node> =
@@ -282,6 +302,7 @@ impl Compiler<'_> {
             controllers,
             mover,
             registers,
+            on: p.text_or_none("on").map(str::to_owned),
             life,
         };
         Some((ty, outline))
@@ -434,7 +455,11 @@ impl Compiler<'_> {
             for (path, mut pose) in bodies {
                 pose.heading = swarmyard_base::math::wrap_angle(pose.heading);
                 model.uids.push(Uid::of_path(&path));
-                model.paths.push(path);
+                if !model.paths.push(&path) {
+                    let d = Diagnostic::error("too-large", "the names of all bodies have more than 4 GiB");
+                    self.problems.push(d.help("give them shorter names"));
+                    return (model, poses);
+                }
                 poses.push(pose);
             }
             ty.slots = first..poses.len();
@@ -443,13 +468,17 @@ impl Compiler<'_> {
             model.type_of.resize(poses.len(), t);
             model.outline_of.resize(poses.len(), outline as u32);
             model.kinds.resize(poses.len(), ty.kind);
-            model.heights.resize(poses.len(), heights);
+            model.heights.push(heights);
             model.types.push(ty);
         }
-        model.by_uid = model.uids.iter().enumerate().map(|(slot, uid)| (*uid, slot as u32)).collect();
-        model.by_uid.sort_unstable();
-        for two in model.by_uid.windows(2).filter(|w| w[0].0 == w[1].0) {
-            let (a, b) = (&model.paths[two[0].1 as usize], &model.paths[two[1].1 as usize]);
+        model.paths.shrink();
+        let Model { uids, by_uid, .. } = &mut model;
+        by_uid.extend(0..uids.len() as u32);
+        by_uid.sort_unstable_by_key(|slot| (uids[*slot as usize], *slot));
+        model.own = model.uids.len();
+        let uid = |slot: u32| model.uids[slot as usize];
+        for two in model.by_uid.windows(2).filter(|w| uid(w[0]) == uid(w[1])) {
+            let (a, b) = (&model.paths[two[0] as usize], &model.paths[two[1] as usize]);
             let d = if a == b {
                 Diagnostic::error("duplicate-name", format!("there are two of `{a}`"))
             } else {
@@ -490,13 +519,17 @@ impl Compiler<'_> {
             beacons: self.beacons(),
             live: None,
             types: Vec::new(),
-            paths: Vec::new(),
+            paths: Paths::default(),
             uids: Vec::new(),
             type_of: Vec::new(),
             outline_of: Vec::new(),
             kinds: Vec::new(),
             heights: Vec::new(),
+            hosts: BTreeMap::new(),
             by_uid: Vec::new(),
+            own: 0,
+            here: None,
+            displays: Vec::new(),
             asserts: Vec::new(),
             record: RecordSettings {
                 rate_hz: record.num_or_none("rate").unwrap_or(10.0),
@@ -581,7 +614,7 @@ impl Compiler<'_> {
     fn check_start(&mut self, model: &Model, poses: &[Pose2]) {
         for clash in clashes(model, Detail::Normal, poses, |_| true) {
             let (Clash::Outside(slot) | Clash::Overlap(slot, _) | Clash::Inside(slot, _)) = clash;
-            let path = &*model.paths[slot];
+            let path = &model.paths[slot];
             let other = |uid: Uid| model.path_of(uid).unwrap_or("something fixed");
             let (code, what, place) = match clash {
                 Clash::Outside(_) => {
@@ -632,7 +665,7 @@ fn outline_of(p: &Params) -> Result<Outline, String> {
         return Ok(Outline::disc(r));
     }
     if let Some(&[length, width]) = p.nums_or_none("size") {
-        if length.min(width) < 1e-4 {
+        if math::min(length, width) < 1e-4 {
             return Err("the sides of `size` must be at least 0.1 mm".into());
         }
         return Ok(Outline::rectangle(length, width));

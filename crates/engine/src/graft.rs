@@ -26,7 +26,7 @@ use swarmyard_part_api::{BodyKind, Carry, FixedEdge, Touch};
 pub struct Start {
     /// Pose of each body, by slot.
     pub pose: Vec<Pose2>,
-    /// Velocity of each body, by slot.
+    /// Velocity of each body, by slot; empty when all are at rest, as most worlds begin.
     pub twist: Vec<Twist2>,
 }
 
@@ -34,12 +34,17 @@ impl Start {
     /// What a state at the start begins with.
     #[must_use]
     pub fn of(state: &State) -> Start {
-        Start { pose: state.pose.clone(), twist: state.twist.clone() }
+        let rest = state.twist.iter().all(|twist| twist.is_rest());
+        Start { pose: state.pose.clone(), twist: if rest { Vec::new() } else { state.twist.clone() } }
     }
 
     /// The state at the start.
     fn state(&self, model: &Model) -> State {
-        State { twist: self.twist.clone(), ..State::new(model, self.pose.clone()) }
+        let mut state = State::new(model, self.pose.clone());
+        if !self.twist.is_empty() {
+            state.twist.clone_from(&self.twist);
+        }
+        state
     }
 }
 
@@ -157,24 +162,34 @@ impl Grafter<'_> {
         let old = self.before.state;
         for (slot, path) in self.model.paths.iter().enumerate() {
             let Some(was) = self.kinship.old_slot(slot) else {
-                self.report.new.add(&**path);
+                self.report.new.add(path);
                 continue;
             };
             state.halted[slot] = old.halted[was];
             if self.is_placed(slot, was) {
                 state.twist[slot] = Twist2::REST;
-                self.report.placed.add(&**path);
+                self.report.placed.add(path);
             } else {
                 state.pose[slot] = old.pose[was];
                 state.twist[slot] = old.twist[was];
-                state.moved[slot] = old.moved[was];
-                self.report.kept.add(&**path);
+                self.keep_moved(state, slot, old.moved_of(was));
+                self.report.kept.add(path);
             }
         }
         for (slot, path) in self.before.model.paths.iter().enumerate() {
             if self.kinship.new_slot(slot).is_none() {
-                self.report.gone.add(&**path);
+                self.report.gone.add(path);
             }
+        }
+    }
+
+    /// Where all live by events, only what is not rest is worth a column.
+    fn keep_moved(&self, state: &mut State, slot: usize, moved: Twist2) {
+        if state.moved.is_empty() && !moved.is_rest() {
+            state.moved = vec![Twist2::REST; self.model.len()];
+        }
+        if let Some(place) = state.moved.get_mut(slot) {
+            *place = moved;
         }
     }
 
@@ -226,13 +241,14 @@ impl Grafter<'_> {
                 stays.then_some((object, carrier, part))
             };
             let Some((object, carrier, part)) = goes_on() else {
-                self.report.let_go.add(&*old.model.paths[was_object]);
+                self.report.let_go.add(&old.model.paths[was_object]);
                 continue;
             };
             if self.is_placed(carrier, was_carrier) {
                 let (from, to) = (old.state.pose[was_carrier], state.pose[carrier]);
                 state.pose[object] = moved_along(from, to, old.state.pose[was_object]);
-                (state.twist[object], state.moved[object]) = (Twist2::REST, Twist2::REST);
+                state.twist[object] = Twist2::REST;
+                self.keep_moved(state, object, Twist2::REST);
             }
             let (object, carrier, part) = (object as u32, carrier as u32, part as u32);
             all.push(Carry { object, carrier, part, offset: carry.offset });
@@ -298,7 +314,7 @@ impl Grafter<'_> {
         }
         let tell = |clash: Clash| {
             let (Clash::Outside(slot) | Clash::Overlap(slot, _) | Clash::Inside(slot, _)) = clash;
-            let (path, p) = (&*self.model.paths[slot], state.pose[slot].at);
+            let (path, p) = (&self.model.paths[slot], state.pose[slot].at);
             let other = |uid: Uid| self.model.path_of(uid).unwrap_or("something fixed").to_owned();
             let at = format!("where it is now, at `({:.3}, {:.3})`", p.x, p.y);
             let d = match clash {

@@ -6,13 +6,16 @@
 //! bits; grouping is a matter of cost only. When a disturbed body leaves its envelope and meets
 //! somebody outside, the groups merge and are played again from the start, to a fixed point.
 
+use crate::area::Area;
+use crate::meter::{Watch, each_timed};
 use crate::model::{BodyModel, ContactRule, Model};
 use crate::parallel::Pool;
-use crate::resolve::{Envelope, Field, add, contact_of, edges_near, overlap, travel};
+use crate::resolve::{Field, Unsure, add, contact_of, edges_near, overlap, travel};
 use crate::unit::Whole;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2};
+use swarmyard_base::{Pose2, Rot2, Twist2, Uid, Vec2, math};
 use swarmyard_motion::{Contact, Impact, Material, Mover, SKIN_M, Side, Workspace, gap_at};
 use swarmyard_part_api::{AtEdge, BodyKind, Detail, Mirror, Segment, Touch};
 
@@ -29,7 +32,7 @@ pub enum Grouping {
 }
 
 /// A contact of two things.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactEvent {
     /// Seconds after the beginning of the stretch.
     pub time_s: f64,
@@ -122,7 +125,7 @@ pub(crate) struct Track {
     pub(crate) first_turn_s: Option<f64>,
     /// What its bounces did to its velocity, for a mover that keeps it.
     pub(crate) mirror: Option<Mirror>,
-    envelope: Envelope,
+    pub(crate) envelope: Area,
     impacts: u32,
     /// It exceeded the impact limit and stands for the rest of the stretch.
     fallen: bool,
@@ -135,17 +138,25 @@ pub(crate) struct Group {
     pub(crate) touches: Vec<Touch>,
     pub(crate) contacts: Vec<ContactEvent>,
     pub(crate) limits: Vec<Uid>,
+    /// What playing it took, when that is measured. What was played in vain is nobody's.
+    pub(crate) took_ns: u64,
 }
 
+/// Groups that are timed together: the dear clock is read once for all of them.
+const TIMED: usize = 16;
+
 /// Plays out every group that has a contact in it, to a fixed point.
+///
+/// # Errors
+/// When somebody beyond the horizon may have a say in it.
 pub(crate) fn play_groups(
     field: &Field<'_>,
     pairs: Vec<Pair>,
     grouping: Grouping,
     pool: &Pool,
-) -> Vec<Group> {
+) -> Result<Vec<Group>, Unsure> {
     if pairs.iter().all(|p| p.contact.is_none()) {
-        return Vec::new();
+        return if is_sure(field, &[]) { Ok(Vec::new()) } else { Err(Unsure) };
     }
     let mut sets = Sets::default();
     for pair in &pairs {
@@ -160,7 +171,10 @@ pub(crate) fn play_groups(
     enlarge(&mut sets, &pairs, grouping);
     loop {
         let work = sets.active_groups(&pairs);
-        let played = pool.map(work, |(slots, pairs)| Play::new(field, slots, &pairs).run());
+        let played = match field.watch {
+            None => pool.map(work, |group| play(field, group)),
+            Some(watch) => play_timed(field, work, watch, pool),
+        };
         let mut merges: Vec<(u32, u32)> = Vec::new();
         let mut groups = Vec::new();
         for result in played {
@@ -171,12 +185,75 @@ pub(crate) fn play_groups(
         }
         merges.extend(strays_that_meet(field, &groups));
         if merges.is_empty() {
-            return groups;
+            return if is_sure(field, &groups) { Ok(groups) } else { Err(Unsure) };
         }
         for (a, b) in merges {
             sets.join(a, b);
         }
     }
+}
+
+type Played = Result<Group, Vec<(u32, u32)>>;
+
+/// Plays out a group of these slots and pairs. Fails with the merges needed when a body meets somebody outside.
+fn play(field: &Field<'_>, (slots, pairs): (Vec<u32>, Vec<Pair>)) -> Played {
+    Play::new(field, slots, &pairs).run()
+}
+
+/// The same for many, with what each took.
+fn play_timed(
+    field: &Field<'_>,
+    work: Vec<(Vec<u32>, Vec<Pair>)>,
+    watch: &dyn Watch,
+    pool: &Pool,
+) -> Vec<Played> {
+    let mut work = work.into_iter().peekable();
+    let mut batches: Vec<Vec<_>> = Vec::new();
+    while work.peek().is_some() {
+        batches.push(work.by_ref().take(TIMED).collect());
+    }
+    let played = pool.map(batches, |batch| {
+        let mut played: Vec<Played> = Vec::with_capacity(batch.len());
+        let took = each_timed(Some(watch), batch.into_iter(), |group| played.push(play(field, group)));
+        for (played, ns) in played.iter_mut().zip(took) {
+            if let Ok(group) = played {
+                group.took_ns = ns;
+            }
+        }
+        played
+    });
+    played.into_iter().flatten().collect()
+}
+
+/// Whether nobody beyond the horizon can have a say in what must come out right.
+///
+/// Whoever comes near the horizon may meet somebody unknown there, and then do something else than was
+/// played; so may everybody whom that one may meet, and so on. Under the rule `stop` bodies at least stay
+/// on their way; else one that is hit may go anywhere within a leap.
+fn is_sure(field: &Field<'_>, groups: &[Group]) -> bool {
+    let Some(horizon) = field.horizon else { return true };
+    let mut envelopes = field.envelopes.to_vec();
+    for track in groups.iter().flat_map(|g| &g.tracks) {
+        envelopes[track.slot as usize] = track.envelope;
+    }
+    let leaps = !matches!(field.model.run.contact, ContactRule::Stop | ContactRule::Ghost);
+    let mut open: Vec<bool> = envelopes.iter().map(|e| !horizon.sure.holds(e)).collect();
+    let mut next: Vec<u32> = (0..open.len() as u32).filter(|&k| open[k as usize]).collect();
+    let far = Vec2::new(math::max(field.max_span, horizon.leap), math::max(field.max_span, horizon.leap));
+    while let Some(slot) = next.pop() {
+        let at = field.segments[slot as usize].pose.at;
+        let own = envelopes[slot as usize];
+        let range = if leaps { own.join(&Area { min: at, max: at }.grown(horizon.leap)) } else { own };
+        field.grid.for_each_in(range.min - far, range.max + far, |entry| {
+            let other = entry.slot as usize;
+            if !open[other] && range.meets(&envelopes[other]) {
+                open[other] = true;
+                next.push(entry.slot);
+            }
+        });
+    }
+    let must = |slot: usize| slot < field.model.own || horizon.needed.contains(field.segments[slot].pose.at);
+    !(0..open.len()).any(|slot| open[slot] && must(slot))
 }
 
 /// Merges groups beyond need, for tests that no result depends on it.
@@ -195,7 +272,7 @@ fn enlarge(sets: &mut Sets, pairs: &[Pair], grouping: Grouping) {
 
 /// Bodies of different groups that left their envelopes and may have met out there.
 fn strays_that_meet(field: &Field<'_>, groups: &[Group]) -> Vec<(u32, u32)> {
-    let mut strays: Vec<(usize, u32, Envelope)> = Vec::new();
+    let mut strays: Vec<(usize, u32, Area)> = Vec::new();
     for (g, group) in groups.iter().enumerate() {
         let left = |t: &&Track| !field.envelopes[t.slot as usize].holds(&t.envelope);
         strays.extend(group.tracks.iter().filter(left).map(|t| (g, t.slot, t.envelope)));
@@ -602,7 +679,7 @@ impl<'a> Play<'a> {
         let slot = self.tracks[number].slot;
         let segment = self.tracks[number].segment;
         let reach = field.outline(slot).reach();
-        let swept = Envelope::of(&segment, reach, segment.position_at(field.until_s), field.until_s);
+        let swept = Area::of(&segment, reach, segment.position_at(field.until_s), field.until_s);
         if self.tracks[number].envelope.holds(&swept) {
             return Ok(());
         }
@@ -614,15 +691,15 @@ impl<'a> Play<'a> {
     }
 
     /// Finds whom a track may meet outside of its former envelope.
-    fn meet_new(&mut self, number: usize, swept: &Envelope) -> Result<(), Vec<(u32, u32)>> {
+    fn meet_new(&mut self, number: usize, swept: &Area) -> Result<(), Vec<(u32, u32)>> {
         let field = self.field;
         let slot = self.tracks[number].slot;
         let far = Vec2::new(field.max_span, field.max_span);
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         field.grid.for_each_in(swept.min - far, swept.max + far, |entry| {
-            let heights = &field.model.heights;
+            let heights = |slot: u32| field.model.heights_of(slot as usize);
             if entry.slot == slot
-                || !overlap(heights[slot as usize], heights[entry.slot as usize])
+                || !overlap(heights(slot), heights(entry.slot))
                 || field.units.together(slot, entry.slot)
             {
                 return;
@@ -724,7 +801,7 @@ impl<'a> Play<'a> {
 fn recovery(gap: f64, closing: f64) -> f64 {
     const WITHIN_S: f64 = 1e-3;
     let lost = SKIN_M - gap;
-    if lost > 1e-2 * SKIN_M { (lost / WITHIN_S).min(closing).max(0.0) } else { 0.0 }
+    if lost > 1e-2 * SKIN_M { math::max(math::min(lost / WITHIN_S, closing), 0.0) } else { 0.0 }
 }
 
 pub(crate) fn immovable(velocity: Vec2, spin: f64) -> Side {
@@ -733,7 +810,10 @@ pub(crate) fn immovable(velocity: Vec2, spin: f64) -> Side {
 
 /// The greater restitution, and the geometric mean of the frictions.
 pub(crate) fn mixed(a: Material, b: Material) -> Material {
-    Material { restitution: a.restitution.max(b.restitution), friction: (a.friction * b.friction).sqrt() }
+    Material {
+        restitution: math::max(a.restitution, b.restitution),
+        friction: (a.friction * b.friction).sqrt(),
+    }
 }
 
 /// Gap between two bodies where they are now.
@@ -770,7 +850,7 @@ pub(crate) fn gap_now(
     model.fixed.for_each_in(own.pose.at - far, own.pose.at + far, |k, edge| {
         if edge.owner == other {
             let gap = gap_at(&a, &Mover { outline: &model.fixed_outlines[k], segment: &still }, 0.0, work);
-            least = Some(least.map_or(gap, |l: f64| l.min(gap)));
+            least = Some(least.map_or(gap, |l: f64| math::min(l, gap)));
         }
     });
     least

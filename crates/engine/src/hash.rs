@@ -23,17 +23,15 @@ const CARRY: u64 = 10;
 /// Hash of bodies, channels, queue and accounts.
 #[must_use]
 pub fn step_hash(model: &Model, state: &State) -> u64 {
-    clock(model, state).wrapping_add(
-        model
-            .types
-            .iter()
-            .enumerate()
-            .fold(0, |sum, (t, ty)| sum.wrapping_add(rows_hash(model, state, t, 0..ty.slots.len()))),
-    )
+    let types = model.types.iter().enumerate();
+    types.fold(clock(state).wrapping_add(rest(model, state)), |sum, (t, ty)| {
+        sum.wrapping_add(rows_hash(model, state, t, 0..ty.slots.len()))
+    })
 }
 
-/// The same, on many threads: the sum commutes.
-pub(crate) fn step_hash_on(model: &Model, state: &State, pool: &Pool) -> u64 {
+/// What bodies, channels, contacts and pending events add to the hash. It is a sum over items, so the
+/// shares of a run add up to the whole; the [`clock`] is added once.
+pub(crate) fn items_on(model: &Model, state: &State, pool: &Pool) -> u64 {
     let mut tasks = Vec::new();
     for (t, ty) in model.types.iter().enumerate() {
         for first in (0..ty.slots.len()).step_by(CHUNK) {
@@ -41,7 +39,7 @@ pub(crate) fn step_hash_on(model: &Model, state: &State, pool: &Pool) -> u64 {
         }
     }
     let sums = pool.map(tasks, |(t, rows)| rows_hash(model, state, t, rows));
-    sums.into_iter().fold(clock(model, state), u64::wrapping_add)
+    sums.into_iter().fold(rest(model, state), u64::wrapping_add)
 }
 
 /// Hash of everything: the step hash, and the memories of controllers.
@@ -67,7 +65,7 @@ fn rows_hash(model: &Model, state: &State, t: usize, rows: std::ops::Range<usize
     let mut sum = 0_u64;
     for row in rows.clone() {
         let slot = ty.slots.start + row;
-        let (p, v, m) = (state.pose[slot], state.twist[slot], state.moved[slot]);
+        let (p, v, m) = (state.pose[slot], state.twist[slot], state.moved_of(slot));
         let halted = f64::from(u8::from(state.halted[slot]));
         let numbers =
             [p.at.x, p.at.y, p.heading, v.forward, v.left, v.spin, m.forward, m.left, m.spin, halted];
@@ -107,8 +105,8 @@ fn detail_word(detail: Detail) -> u64 {
     }
 }
 
-/// Time, settings, accounts, verdicts, contacts and pending events.
-fn clock(model: &Model, state: &State) -> u64 {
+/// Time, settings, accounts and verdicts.
+pub(crate) fn clock(state: &State) -> u64 {
     let a = &state.accounts;
     let mut h = mix64(CLOCK);
     for word in [
@@ -131,15 +129,18 @@ fn clock(model: &Model, state: &State) -> u64 {
             &[v.asked as f64, v.held as f64, f64::from(u8::from(v.last))],
         ));
     }
+    if state.ended { h.wrapping_add(mix64(ENDED)) } else { h }
+}
+
+/// Contacts, what is carried, and pending events.
+fn rest(model: &Model, state: &State) -> u64 {
+    let mut h = 0_u64;
     for t in &state.touches {
         let kind = f64::from(t.kind as u8);
         let pair = Uid(model.uids[t.slot as usize].0.rotate_left(17) ^ t.other.0);
         h = h.wrapping_add(item_hash(pair, TOUCH, &[kind, t.point.x, t.point.y, t.impulse]));
     }
-    if state.ended {
-        h = h.wrapping_add(mix64(ENDED));
-    }
-    for c in &state.carried {
+    for c in state.carried.iter().filter(|c| (c.object as usize) < model.own) {
         let (object, carrier) = (model.uids[c.object as usize], model.uids[c.carrier as usize]);
         let pair = Uid(object.0.rotate_left(17) ^ carrier.0);
         let o = c.offset;

@@ -112,12 +112,17 @@ impl Journal {
         self.inputs.push(Input { stop, kind });
     }
 
+    /// Inputs that enter at `stop` or later, in order.
+    #[must_use]
+    pub fn since(&self, stop: u64) -> &[Input] {
+        &self.inputs[self.inputs.partition_point(|i| i.stop < stop)..]
+    }
+
     /// Inputs that enter at `stop`, in order.
     #[must_use]
     pub fn at(&self, stop: u64) -> &[Input] {
-        let first = self.inputs.partition_point(|i| i.stop < stop);
-        let len = self.inputs[first..].partition_point(|i| i.stop == stop);
-        &self.inputs[first..first + len]
+        let since = self.since(stop);
+        &since[..since.partition_point(|i| i.stop == stop)]
     }
 
     /// All inputs.

@@ -9,14 +9,16 @@
 
 use crate::kinship::Kinship;
 use crate::live::{Cast, CastImage};
+use crate::meter::{Kind, Watch, each_timed};
 use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
-use crate::sense::chunks_mut;
+use crate::rows::chunks_mut;
 use crate::state::{State, TypeColumns};
 use crate::step::{Admitted, RunEvent, Scratch};
 use crate::think::{is_halted, latch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use swarmyard_base::hash::{bytes_hash, mix64};
 use swarmyard_base::{Time, Uid};
@@ -117,6 +119,13 @@ pub(crate) struct StaffImage {
     members: Vec<(Vec<u8>, Memo)>,
 }
 
+/// The memory of one robot's program, and what is remembered about it.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Packed {
+    memory: Vec<u8>,
+    memo: Memo,
+}
+
 impl Minds {
     /// A fresh copy of every program for every robot.
     #[must_use]
@@ -148,8 +157,8 @@ impl Minds {
 
     /// Goes over into another world: programs that go on keep running there, the others start.
     ///
-    /// One that may now use more or less than before is brought to a fresh copy by its memory; where
-    /// that does not fit any more, it starts anew.
+    /// One that may now use more or less than before, or runs elsewhere now, is brought to a fresh copy by
+    /// its memory; where that does not fit any more, it starts anew.
     pub fn move_over(&mut self, old: &Model, new: &Model, kinship: &Kinship) {
         let was_of = |slot: usize, c: usize| {
             let (was, kin) = (kinship.old_slot(slot)?, kinship.of(slot)?);
@@ -161,14 +170,14 @@ impl Minds {
             let fresh = || program.map(Program::start);
             let Some((t, d, row, same_parts)) = was_of(slot, c) else { return (fresh(), Memo::default()) };
             let staff = &mut before[t][d];
-            let allowance = staff.program.as_ref().map(|p| p.allowance());
+            let had = staff.program.as_deref().map(means);
             let Some(member) = staff.members.get_mut(row) else { return (fresh(), Memo::default()) };
             let mut memo = std::mem::take(&mut member.memo);
             if !same_parts {
                 memo.quarrels.clear();
             }
             let mind = member.mind.take();
-            if allowance == program.map(Program::allowance) {
+            if had == program.map(means) {
                 return (mind, memo);
             }
             let mut anew = fresh();
@@ -271,6 +280,62 @@ impl Minds {
         Images { staffs, cast: self.cast.image() }
     }
 
+    /// New minds that run this code, by type and controller; these stay as they are.
+    ///
+    /// # Errors
+    /// When some code is known neither to the model nor here.
+    pub fn fresh(&self, model: &Model, codes: &[Vec<u64>]) -> Result<Minds, String> {
+        let mut minds = Minds::new(model);
+        minds.library.clone_from(&self.library);
+        minds.switch_all(codes)?;
+        Ok(minds)
+    }
+
+    /// The memories of one robot's programs, by controller.
+    pub(crate) fn pack(&self, ty: usize, row: usize) -> Vec<Packed> {
+        let staffs = self.staffs.get(ty).into_iter().flatten();
+        let packed = staffs.map(|staff| match staff.members.get(row) {
+            None => Packed::default(),
+            Some(member) => Packed {
+                memory: member.mind.as_ref().map_or_else(Vec::new, |mind| mind.image()),
+                memo: member.memo.clone(),
+            },
+        });
+        packed.collect()
+    }
+
+    /// Brings the memories of one robot's programs back; with none they stay as they are.
+    pub(crate) fn unpack(&mut self, ty: usize, row: usize, packed: &[Packed]) -> Result<(), String> {
+        for (staff, packed) in self.staffs.get_mut(ty).into_iter().flatten().zip(packed) {
+            let Some(member) = staff.members.get_mut(row) else { continue };
+            if let Some(mind) = &mut member.mind {
+                mind.restore(&packed.memory)?;
+            }
+            member.memo.clone_from(&packed.memo);
+        }
+        Ok(())
+    }
+
+    /// Minds of another model: for each of its robots those that `was` found here (type and row), as they
+    /// are; the others start. Programs that were switched to go on.
+    pub(crate) fn regrouped(mut self, model: &Model, was: impl Fn(usize) -> Option<(usize, usize)>) -> Minds {
+        let Minds { staffs: before, library, .. } = &mut self;
+        let programs: Vec<Vec<_>> =
+            before.iter().map(|staffs| staffs.iter().map(|s| s.program.clone()).collect()).collect();
+        let mut staffs = Minds::staffs(model, |slot, c, _| {
+            let t = model.type_of[slot] as usize;
+            let found = was(slot).and_then(|(t, row)| before[t][c].members.get_mut(row));
+            match found {
+                Some(member) => (member.mind.take(), std::mem::take(&mut member.memo)),
+                None => (programs[t][c].as_ref().map(|p| p.start()), Memo::default()),
+            }
+        });
+        for (staff, program) in staffs.iter_mut().flatten().zip(programs.into_iter().flatten()) {
+            staff.program = program;
+        }
+        Minds { staffs, library: std::mem::take(library), cast: Cast::default() }
+    }
+
     /// New minds with these memories; these stay as they are. They may belong to another model.
     pub(crate) fn with_images(&self, model: &Model, images: &Images) -> Result<Minds, String> {
         let mut minds = Minds::new(model);
@@ -307,6 +372,31 @@ impl Minds {
         Ok(minds)
     }
 
+    /// Hash of the code that each controller runs, by type and controller; 0 for those without.
+    pub(crate) fn codes(&self) -> Vec<Vec<u64>> {
+        let code = |staff: &Staff| staff.program.as_ref().map_or(0, |p| p.code());
+        self.staffs.iter().map(|staffs| staffs.iter().map(code).collect()).collect()
+    }
+
+    /// Switches every controller to the program with this code.
+    ///
+    /// # Errors
+    /// When one is not known here.
+    pub(crate) fn switch_all(&mut self, codes: &[Vec<u64>]) -> Result<(), String> {
+        let now = self.codes();
+        for (t, (was, is)) in now.iter().zip(codes).enumerate() {
+            for (c, (was, is)) in was.iter().zip(is).enumerate() {
+                if was != is && !self.library.contains_key(is) {
+                    return Err(format!("code {is:016x} is not known here"));
+                }
+                if was != is {
+                    self.switch(t, c, *is);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Switches a controller to another program: every robot's copy starts anew.
     pub(crate) fn switch(&mut self, ty: usize, controller: usize, code: u64) {
         let program = self.library.get(&code).cloned();
@@ -315,6 +405,11 @@ impl Minds {
             staff.switch(program);
         }
     }
+}
+
+/// What a running copy may use, and where it runs.
+fn means(program: &dyn Program) -> ((u64, u64), Option<String>) {
+    (program.allowance(), program.place().map(str::to_owned))
 }
 
 impl StaffImage {
@@ -357,6 +452,8 @@ struct Decided {
     /// (row, part, private state).
     ports: Vec<(usize, usize, Vec<f64>)>,
     events: Vec<RunEvent>,
+    /// What thinking cost, when that is measured: (row, nanoseconds, fuel).
+    spent: Vec<(usize, u64, u64)>,
 }
 
 /// What everybody of one staff looks at.
@@ -373,6 +470,7 @@ struct View<'a> {
     /// Private states of parts as they are now, by part.
     states: Vec<&'a [f64]>,
     tick_us: u32,
+    watch: Option<&'a dyn Watch>,
 }
 
 /// Asks one controller of every robot of a type, and takes over what they decide.
@@ -381,7 +479,7 @@ pub(crate) fn decide(
     state: &State,
     inputs: &Admitted,
     minds: &mut Minds,
-    (t, controller): (usize, usize),
+    (t, controller, wanted): (usize, usize, &Range<usize>),
     scratch: &mut Scratch,
     pool: &Pool,
 ) {
@@ -403,15 +501,20 @@ pub(crate) fn decide(
         readings: crate::think::fresh_readings(state, ty, committed, next),
         states: next.parts.iter().map(|p| p.state.as_slice()).collect(),
         tick_us: inputs.quantum.length.micros(),
+        watch: scratch.meter.watch(),
     };
-    let chunks = ty.slots.len().div_ceil(CHUNK);
-    let tasks: Vec<_> =
-        staff.members.chunks_mut(CHUNK).zip(chunks_mut(&mut rows, ROW.len(), chunks)).enumerate().collect();
+    if program.is_some_and(|program| program.place().is_some()) {
+        show(&view, program, staff, &mut rows, wanted, pool);
+    }
+    let members = staff.members[wanted.clone()].chunks_mut(CHUNK);
+    let tasks: Vec<_> = members.zip(chunks_mut(&mut rows, ROW.len(), wanted)).enumerate().collect();
     let all = pool.map(tasks, |(k, (members, rows))| {
-        let mut decided = Decided::default();
-        for (j, (member, own)) in members.iter_mut().zip(rows.chunks_exact_mut(ROW.len())).enumerate() {
-            ask(&view, program, member, own, k * CHUNK + j, &mut decided);
-        }
+        let (mut decided, first) = (Decided::default(), wanted.start + k * CHUNK);
+        let robots = members.iter_mut().zip(rows.chunks_exact_mut(ROW.len())).enumerate();
+        let took = each_timed(view.watch, robots, |(j, (member, own))| {
+            ask(&view, program, member, own, first + j, &mut decided);
+        });
+        decided.spent.extend(took.into_iter().enumerate().map(|(j, ns)| (first + j, ns, 0)));
         decided
     });
     drop(view);
@@ -419,6 +522,49 @@ pub(crate) fn decide(
     for decided in all {
         take_over(model, committed, staff, (t, controller), decided, scratch);
     }
+}
+
+/// Shows every robot's program what it will be asked: those that run elsewhere are asked together, with the first.
+fn show(
+    view: &View<'_>,
+    program: Option<&dyn Program>,
+    staff: &mut Staff,
+    rows: &mut [f64],
+    wanted: &Range<usize>,
+    pool: &Pool,
+) {
+    let members = staff.members[wanted.clone()].chunks_mut(CHUNK);
+    let tasks: Vec<_> = members.zip(chunks_mut(rows, ROW.len(), wanted)).enumerate().collect();
+    pool.map(tasks, |(k, (members, rows))| {
+        for (j, (member, own)) in members.iter_mut().zip(rows.chunks_exact_mut(ROW.len())).enumerate() {
+            let moment = ready(view, program, member, own, wanted.start + k * CHUNK + j);
+            if let (Some(moment), Some(mind)) = (moment, &mut member.mind) {
+                mind.show(&moment, &member.registers);
+            }
+        }
+    });
+}
+
+/// Readies a robot whose turn it is: its program, and its latched registers. `None` when it is not asked now.
+fn ready(
+    view: &View<'_>,
+    program: Option<&dyn Program>,
+    member: &mut Member,
+    own: &mut [f64],
+    row: usize,
+) -> Option<Occasion> {
+    let slot = view.ty.slots.start + row;
+    if is_halted(view.state, view.inputs, slot) || !is_asked(own, view.state.now) {
+        return None;
+    }
+    if own[STATUS] == ANEW {
+        member.mind = program.map(Program::start);
+        own[STATUS] = RUNS;
+    }
+    // Ports answer from the state they are in now, after the controllers before this one.
+    let states = |part: usize| view.states[part];
+    latch(view.ty, row, &view.readings, &view.committed.parts, states, &mut member.registers);
+    Some(Occasion { robot: view.model.uids[slot], tick: view.state.stops, tick_us: view.tick_us })
 }
 
 /// One robot's turn.
@@ -430,24 +576,10 @@ fn ask(
     row: usize,
     decided: &mut Decided,
 ) {
-    let slot = view.ty.slots.start + row;
-    let now = view.state.now;
-    if is_halted(view.state, view.inputs, slot) || !is_asked(own, now) {
-        return;
-    }
-    if own[STATUS] == ANEW {
-        member.mind = program.map(Program::start);
-        own[STATUS] = RUNS;
-    }
-    // Ports answer from the state they are in now, after the controllers before this one.
-    let states = |part: usize| view.states[part];
-    latch(view.ty, row, &view.readings, &view.committed.parts, states, &mut member.registers);
-    let robot = view.model.uids[slot];
+    let Some(moment) = ready(view, program, member, own, row) else { return };
+    let (slot, robot) = (view.ty.slots.start + row, moment.robot);
     let (thought, measured_ns) = match &mut member.mind {
-        Some(mind) => {
-            let moment = Occasion { robot, tick: view.state.stops, tick_us: view.tick_us };
-            (mind.think(&moment, &mut member.registers), 0)
-        }
+        Some(mind) => (mind.think(&moment, &mut member.registers), 0),
         None => match view.inputs.thoughts.get(&(slot, view.controller)) {
             Some(told) => {
                 let image = member.registers.image().to_vec();
@@ -469,9 +601,13 @@ fn ask(
             None => return,
         },
     };
+    if view.watch.is_some() {
+        // A program outside has worked elsewhere.
+        decided.spent.push((row, measured_ns, thought.fuel));
+    }
     let think_ns = view.rules.think_ns(thought.fuel, measured_ns);
     own[THOUGHT] = think_ns as f64;
-    own[BUSY] = now.0 as f64 + think_ns as f64;
+    own[BUSY] = view.state.now.0 as f64 + think_ns as f64;
     settle(view, member, own, (robot, row), thought, think_ns, decided);
 }
 
@@ -579,6 +715,10 @@ fn take_over(
     for (at, row, part, place, value) in decided.later {
         let robot = model.uids[ty.slots.start + row];
         scratch.later.push((at, robot, controller as u32, part as u32, place as u32, value));
+    }
+    for (row, ns, fuel) in decided.spent {
+        scratch.meter.add(Kind::Think, ty.slots.start + row, ns);
+        scratch.meter.burn(ty.slots.start + row, fuel);
     }
     scratch.events.extend(decided.events);
 }

@@ -1,7 +1,9 @@
 //! The compiled scenario: everything that does not change from step to step.
 
 use crate::live::{Life, LiveModel};
+use crate::paths::Paths;
 use crate::referee::Assertion;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use swarmyard_base::hash::{bytes_hash, mix64};
@@ -158,6 +160,8 @@ pub struct TypeModel {
     pub mover: Option<usize>,
     /// Channels as memory-mapped registers.
     pub registers: Arc<RegisterMap>,
+    /// Where its robots are simulated when the run is spread: the name of a host, or what one can do.
+    pub on: Option<String>,
     /// What makes its robots live by events; `None` for those that live by quanta.
     pub life: Option<Life>,
 }
@@ -215,7 +219,7 @@ pub struct Model {
     /// Types; their slots are ascending and cover all bodies.
     pub types: Vec<TypeModel>,
     /// Path of each body, by slot.
-    pub paths: Vec<Box<str>>,
+    pub paths: Paths,
     /// Uid of each body, by slot.
     pub uids: Vec<Uid>,
     /// Number of the type of each body, by slot.
@@ -224,10 +228,18 @@ pub struct Model {
     pub outline_of: Vec<u32>,
     /// Kind of each body, by slot.
     pub kinds: Vec<BodyKind>,
-    /// Heights of each body, by slot.
+    /// Heights above the floor between which its bodies are solid, by type.
     pub heights: Vec<(f64, f64)>,
-    /// (uid, slot) of each body, sorted by uid.
-    pub by_uid: Vec<(Uid, u32)>,
+    /// Where single robots are to be simulated, by slot; others are where their type says.
+    pub hosts: BTreeMap<u32, String>,
+    /// Slots in the order of uids.
+    pub by_uid: Vec<u32>,
+    /// Bodies below this slot are its own; those above are ghosts, whose steps a worker elsewhere takes.
+    pub own: usize,
+    /// Where a worker has the bodies of the whole run; `None` in a whole model.
+    pub(crate) here: Option<Here>,
+    /// Displays elsewhere, by name: the host on which they are, or what it can do.
+    pub displays: Vec<(String, String)>,
     /// Assertions.
     pub asserts: Vec<Assertion>,
     /// What the recording holds.
@@ -237,6 +249,26 @@ pub struct Model {
     /// Hash of these texts (overrides are among them) and of the code that is run: the world's name in
     /// a journal, a snapshot and a recording.
     pub world: u64,
+}
+
+/// Where a worker has the bodies of a run.
+#[derive(Default)]
+pub(crate) struct Here {
+    /// Uids of all bodies of the run, by number: their slot in the whole model.
+    pub(crate) uids: Vec<Uid>,
+    /// Their slots here, by number.
+    pub(crate) slots: Vec<u32>,
+}
+
+impl Here {
+    /// The slot of a body that is not here.
+    pub(crate) const ELSEWHERE: u32 = u32::MAX;
+
+    /// Where the body of that number is.
+    pub(crate) fn slot_of(&self, number: u32) -> Option<usize> {
+        let slot = *self.slots.get(number as usize)?;
+        (slot != Here::ELSEWHERE).then_some(slot as usize)
+    }
 }
 
 impl Model {
@@ -256,6 +288,36 @@ impl Model {
     #[must_use]
     pub fn robots(&self) -> usize {
         self.types.iter().filter(|t| t.kind == BodyKind::Robot).map(|t| t.slots.len()).sum()
+    }
+
+    /// Where a body is to be simulated, if anybody said so: a host, or what it can do.
+    #[must_use]
+    pub fn host_of(&self, slot: usize) -> Option<&str> {
+        self.hosts.get(&(slot as u32)).map(String::as_str).or(self.type_at(slot).on.as_deref())
+    }
+
+    /// Whether some bodies leave the world on one side and come back on the other.
+    #[must_use]
+    pub fn wraps(&self) -> bool {
+        self.types.iter().any(|ty| ty.at_edge() == AtEdge::Wrap)
+    }
+
+    /// Whether some robots take hold of things.
+    #[must_use]
+    pub fn has_hands(&self) -> bool {
+        let holds = |part: &PartModel| match &part.kind {
+            PartKind::Actuator(actuator) => actuator.hand().is_some(),
+            PartKind::Sensor(..) => false,
+        };
+        self.types.iter().flat_map(|ty| &ty.parts).any(holds)
+    }
+
+    /// Whether somebody outside decides in a run: then it is a function of its journal too.
+    #[must_use]
+    pub fn asks_outside(&self) -> bool {
+        let waits = self.types.iter().flat_map(|ty| &ty.controllers).any(|c| c.model.waits());
+        let lives = self.types.iter().filter_map(|ty| ty.life.as_ref());
+        waits || lives.flat_map(|life| life.graph.models()).any(|protocol| protocol.outside().is_some())
     }
 
     /// The code of all programs and part models, each once: (name, bytes).
@@ -302,14 +364,31 @@ impl Model {
     /// Slot of the body with that uid.
     #[must_use]
     pub fn slot_of(&self, uid: Uid) -> Option<usize> {
-        let k = self.by_uid.binary_search_by_key(&uid, |p| p.0).ok()?;
-        Some(self.by_uid[k].1 as usize)
+        let uids = self.here.as_ref().map_or(&self.uids, |here| &here.uids);
+        let k = self.by_uid.binary_search_by_key(&uid, |slot| uids[*slot as usize]).ok()?;
+        let slot = self.by_uid[k];
+        match &self.here {
+            None => Some(slot as usize),
+            Some(here) => here.slot_of(slot),
+        }
+    }
+
+    /// Slot of the body with that uid, unless it is a ghost.
+    #[must_use]
+    pub(crate) fn own_slot_of(&self, uid: Uid) -> Option<usize> {
+        self.slot_of(uid).filter(|&slot| slot < self.own)
+    }
+
+    /// Whether a body is here, and no ghost.
+    #[must_use]
+    pub(crate) fn is_own(&self, uid: Uid) -> bool {
+        self.own == self.len() || self.own_slot_of(uid).is_some()
     }
 
     /// Slot of the body with that path, such as `/robots/r1`.
     #[must_use]
     pub fn slot_of_path(&self, path: &str) -> Option<usize> {
-        self.slot_of(Uid::of_path(path)).filter(|&slot| &*self.paths[slot] == path)
+        self.slot_of(Uid::of_path(path)).filter(|&slot| &self.paths[slot] == path)
     }
 
     /// Type of the body in `slot`.
@@ -324,6 +403,13 @@ impl Model {
     #[must_use]
     pub fn body(&self, slot: usize) -> &BodyModel {
         &self.types[self.type_of[slot] as usize].body
+    }
+
+    /// Heights above the floor between which the body in `slot` is solid.
+    #[inline]
+    #[must_use]
+    pub fn heights_of(&self, slot: usize) -> (f64, f64) {
+        self.heights[self.type_of[slot] as usize]
     }
 
     /// Whether the body in `slot` is a passive obstacle, which others can push and carry.

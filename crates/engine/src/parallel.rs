@@ -39,14 +39,6 @@ impl Pool {
         }
     }
 
-    /// Calls `work` for every item.
-    pub(crate) fn each<T: Send>(&self, items: Vec<T>, work: impl Fn(T) + Sync + Send) {
-        match &self.threads {
-            None => items.into_iter().for_each(work),
-            Some(pool) => pool.install(|| items.into_par_iter().for_each(work)),
-        }
-    }
-
     /// Calls `work` for every item and keeps the results in the order of the items.
     pub(crate) fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
         match &self.threads {

@@ -90,6 +90,11 @@ impl EventQueue {
         }
     }
 
+    /// All pending events, in order.
+    pub fn all(&self) -> impl Iterator<Item = (&EventKey, &Event)> {
+        self.events.iter()
+    }
+
     /// All pending events of one entity, in order.
     pub fn of(&self, uid: Uid) -> impl Iterator<Item = (&EventKey, &Event)> {
         self.events.iter().filter(move |(k, _)| k.low == uid || k.high == uid)

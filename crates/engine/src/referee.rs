@@ -2,7 +2,7 @@
 
 use crate::model::{Model, TypeModel};
 use crate::state::State;
-use swarmyard_base::{Diagnostic, Span, Vec2};
+use swarmyard_base::{Diagnostic, Span, Vec2, math};
 use swarmyard_part_api::BodyKind;
 use swarmyard_scene::expr::{Binary, Expr, Function, Over, Root, Thing, Variable};
 
@@ -141,7 +141,7 @@ fn body<'t>(model: &Model, thing: &'t Thing, span: Option<Span>) -> Result<(Body
     if let Some(at) = model.place_of(&thing.path) {
         return Ok((Body::Place(at), ""));
     }
-    let near = model.paths.iter().take(10_000).map(|p| &**p);
+    let near = model.paths.iter().take(10_000);
     Err(Diagnostic::error("unknown-path", format!("there is nothing at `{}`", thing.path))
         .at(span)
         .suggest(&thing.path, near))
@@ -343,8 +343,8 @@ impl Eye<'_> {
         match function {
             Function::Abs => values.next().map_or(f64::NAN, f64::abs),
             Function::Sqrt => values.next().map_or(f64::NAN, f64::sqrt),
-            Function::Min => values.fold(f64::INFINITY, f64::min),
-            Function::Max => values.fold(f64::NEG_INFINITY, f64::max),
+            Function::Min => values.fold(f64::INFINITY, math::min),
+            Function::Max => values.fold(f64::NEG_INFINITY, math::max),
         }
     }
 
@@ -362,8 +362,8 @@ impl Eye<'_> {
                 let (sum, n) = values.fold((0.0, 0_u64), |(s, n), v| (s + v, n + 1));
                 sum / n as f64
             }
-            Over::Lowest => values.fold(f64::INFINITY, f64::min),
-            Over::Highest => values.fold(f64::NEG_INFINITY, f64::max),
+            Over::Lowest => values.fold(f64::INFINITY, math::min),
+            Over::Highest => values.fold(f64::NEG_INFINITY, math::max),
         }
     }
 }

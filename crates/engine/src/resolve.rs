@@ -4,72 +4,19 @@
 //! candidate pairs. Only connected groups with a contact in them are played out
 //! ([`crate::groups`]); everybody else simply arrives.
 
+use crate::area::Area;
 use crate::carry::{Units, cut_short};
 use crate::compile::BORDER;
 use crate::groups::{Group, Pair, PairOther, play_groups};
+use crate::meter::{Kind, Took, Watch, even, timed};
 use crate::model::{ContactRule, Model};
 use crate::parallel::{CHUNK, Pool};
 use crate::state::State;
 use crate::step::{Admitted, Scratch};
 use crate::{ContactEvent, RunEvent};
 use swarmyard_base::{Twist2, Uid, Vec2, math};
-use swarmyard_motion::{Mover, SKIN_M, Workspace, first_contact};
+use swarmyard_motion::{Mover, Workspace, first_contact};
 use swarmyard_part_api::{AtEdge, BodyGrid, Detail, FixedEdge, Frame, Mirror, Outline, Segment, Touch};
-
-/// A box in the plane.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Envelope {
-    pub(crate) min: Vec2,
-    pub(crate) max: Vec2,
-}
-
-impl Envelope {
-    /// The box around everything the outline sweeps over from the segment's start to `until_s`.
-    #[inline]
-    pub(crate) fn of(segment: &Segment, reach: f64, end: Vec2, until_s: f64) -> Envelope {
-        let start = segment.pose.at;
-        let mut margin = reach + 2.0 * SKIN_M;
-        if !segment.is_straight() {
-            // An arc leaves its chord by at most an eighth of length times angle; past half a turn
-            // its whole length will do.
-            let dt = until_s - segment.start_s;
-            let (length, angle) = (segment.round_speed() * dt, (segment.spin * dt).abs());
-            margin += length * if angle < 3.0 { angle / 8.0 } else { 1.0 };
-        }
-        Envelope {
-            min: Vec2::new(start.x.min(end.x) - margin, start.y.min(end.y) - margin),
-            max: Vec2::new(start.x.max(end.x) + margin, start.y.max(end.y) + margin),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn meets(&self, other: &Envelope) -> bool {
-        self.min.x <= other.max.x
-            && self.max.x >= other.min.x
-            && self.min.y <= other.max.y
-            && self.max.y >= other.min.y
-    }
-
-    /// How far the box reaches from a point inside it, along an axis.
-    #[inline]
-    fn span_from(&self, p: Vec2) -> f64 {
-        (p.x - self.min.x).max(self.max.x - p.x).max(p.y - self.min.y).max(self.max.y - p.y)
-    }
-
-    pub(crate) fn holds(&self, other: &Envelope) -> bool {
-        self.min.x <= other.min.x
-            && self.max.x >= other.max.x
-            && self.min.y <= other.min.y
-            && self.max.y >= other.max.y
-    }
-
-    pub(crate) fn join(&self, other: &Envelope) -> Envelope {
-        Envelope {
-            min: Vec2::new(self.min.x.min(other.min.x), self.min.y.min(other.min.y)),
-            max: Vec2::new(self.max.x.max(other.max.x), self.max.y.max(other.max.y)),
-        }
-    }
-}
 
 /// What came of the intents.
 #[derive(Default)]
@@ -77,7 +24,7 @@ pub(crate) struct Outcome {
     /// Position of each body at the end, by slot.
     pub(crate) end: Vec<Vec2>,
     /// Envelope of each body's intent, by slot.
-    pub(crate) envelopes: Vec<Envelope>,
+    pub(crate) envelopes: Vec<Area>,
     /// How far a body's envelope reaches from where it is, by slot.
     pub(crate) spans: Vec<f64>,
     /// What each body that was disturbed did in all, sorted by slot.
@@ -90,6 +37,23 @@ pub(crate) struct Outcome {
     pub(crate) contacts: Vec<ContactEvent>,
     /// Bodies that exceeded the impact limit.
     pub(crate) limits: Vec<Uid>,
+    /// The farthest any own body's envelope reached from where it started, impacts included.
+    pub(crate) farthest: f64,
+}
+
+/// What lies beyond the horizon may matter to what must come out right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unsure;
+
+/// What a worker must be sure of, when it knows only part of the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Horizon {
+    /// Nobody unknown comes in here in this stretch.
+    pub(crate) sure: Area,
+    /// What starts in here must come out right, besides the own bodies.
+    pub(crate) needed: Area,
+    /// No body's envelope reaches farther than this from where it started.
+    pub(crate) leap: f64,
 }
 
 /// What the groups look at while they are played out.
@@ -98,11 +62,15 @@ pub(crate) struct Field<'a> {
     pub(crate) detail: Detail,
     pub(crate) grid: &'a BodyGrid,
     pub(crate) segments: &'a [Segment],
-    pub(crate) envelopes: &'a [Envelope],
+    pub(crate) envelopes: &'a [Area],
     /// Who moves as one.
     pub(crate) units: &'a Units,
     pub(crate) max_span: f64,
     pub(crate) until_s: f64,
+    /// `None` when the whole world is known.
+    pub(crate) horizon: Option<Horizon>,
+    /// By which it is measured what it costs, when it is.
+    pub(crate) watch: Option<&'a dyn Watch>,
 }
 
 impl<'a> Field<'a> {
@@ -113,7 +81,17 @@ impl<'a> Field<'a> {
 }
 
 /// Fills `scratch.outcome`; segments of disturbed bodies are replaced by their last ones.
-pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
+///
+/// # Errors
+/// When what lies beyond the horizon may matter; nothing has changed then.
+pub(crate) fn resolve(
+    model: &Model,
+    state: &State,
+    inputs: &Admitted,
+    horizon: Option<Horizon>,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Result<(), Unsure> {
     let until_s = inputs.quantum_s();
     let outcome = &mut scratch.outcome;
     let reach = |slot: usize| model.outline_at(inputs.detail, slot).reach();
@@ -127,28 +105,42 @@ pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: 
         units: &scratch.intents.carrying.units,
         max_span,
         until_s,
+        horizon,
+        watch: scratch.meter.watch(),
     };
     let ghosts = model.run.contact == ContactRule::Ghost;
-    let pairs = if ghosts { Vec::new() } else { candidates(&field, &outcome.spans, pool) };
-    let groups = play_groups(&field, pairs, scratch.grouping, pool);
+    let (pairs, took) = if ghosts { Default::default() } else { candidates(&field, &outcome.spans, pool) };
+    let groups = play_groups(&field, pairs, scratch.grouping, pool)?;
+    scratch.meter.share(Kind::Contact, took);
     outcome.disturbed.clear();
     outcome.mirrors.clear();
     outcome.touches.clear();
     outcome.contacts.clear();
     outcome.limits.clear();
+    let own = model.own as u32;
+    outcome.farthest = outcome.spans[..model.own].iter().copied().fold(0.0, math::max);
     let mut cuts: Vec<(u32, f64)> = Vec::new();
-    for Group { tracks, touches, contacts, limits } in groups {
+    for Group { tracks, touches, contacts, limits, took_ns } in groups {
+        let each_ns = even(took_ns, tracks.len());
+        tracks.iter().for_each(|t| scratch.meter.add(Kind::Contact, t.slot as usize, each_ns));
         for track in tracks.into_iter().filter(|t| t.disturbed) {
             let slot = track.slot as usize;
+            if track.slot < own {
+                let start = scratch.intents.segments[slot].pose.at;
+                outcome.farthest = math::max(outcome.farthest, track.envelope.span_from(start));
+            }
             cuts.extend(track.first_turn_s.map(|time_s| (track.slot, time_s)));
-            outcome.mirrors.extend(track.mirror.map(|mirror| (track.slot, mirror)));
+            outcome
+                .mirrors
+                .extend(track.mirror.filter(|_| track.slot < own).map(|mirror| (track.slot, mirror)));
             scratch.intents.segments[slot] = track.segment;
             outcome.end[slot] = track.segment.position_at(until_s);
             outcome.disturbed.push((track.slot, add(track.moved, travel(&track.segment, until_s))));
         }
-        outcome.touches.extend(touches);
-        outcome.contacts.extend(contacts);
-        outcome.limits.extend(limits);
+        // Of what happens to ghosts their own workers tell.
+        outcome.touches.extend(touches.into_iter().filter(|t| t.slot < own));
+        outcome.contacts.extend(contacts.into_iter().filter(|c| model.is_own(c.a)));
+        outcome.limits.extend(limits.into_iter().filter(|u| model.is_own(*u)));
     }
     outcome.disturbed.sort_unstable_by_key(|d| d.0);
     outcome.contacts.sort_by_key(ContactEvent::order);
@@ -157,6 +149,7 @@ pub(crate) fn resolve(model: &Model, state: &State, inputs: &Admitted, scratch: 
     scratch.events.extend(outcome.limits.iter().map(|u| RunEvent::ImpactLimit(*u)));
     cuts.sort_unstable_by_key(|c| c.0);
     cut_short(model, state, until_s, &cuts, scratch);
+    Ok(())
 }
 
 /// Ends and envelopes of all intents. Answers the greatest span.
@@ -169,7 +162,7 @@ fn sweep(
 ) -> f64 {
     let n = segments.len();
     outcome.end.resize(n, Vec2::ZERO);
-    outcome.envelopes.resize(n, Envelope::default());
+    outcome.envelopes.resize(n, Area::default());
     outcome.spans.resize(n, 0.0);
     let tasks: Vec<_> = segments
         .chunks(CHUNK)
@@ -181,20 +174,20 @@ fn sweep(
         let mut greatest = 0.0_f64;
         for (k, segment) in segments.iter().enumerate() {
             ends[k] = segment.position_at(until_s);
-            envelopes[k] = Envelope::of(segment, reach(c * CHUNK + k), ends[k], until_s);
+            envelopes[k] = Area::of(segment, reach(c * CHUNK + k), ends[k], until_s);
             spans[k] = envelopes[k].span_from(segment.pose.at);
-            greatest = greatest.max(spans[k]);
+            greatest = math::max(greatest, spans[k]);
         }
         greatest
     });
-    greatest.into_iter().fold(0.0, f64::max)
+    greatest.into_iter().fold(0.0, math::max)
 }
 
-/// All pairs whose envelopes meet, with their first contact.
-fn candidates(field: &Field<'_>, spans: &[f64], pool: &Pool) -> Vec<Pair> {
+/// All pairs whose envelopes meet, with their first contact; and what it took to find them.
+fn candidates(field: &Field<'_>, spans: &[f64], pool: &Pool) -> (Vec<Pair>, Vec<Took>) {
     let n = field.segments.len();
     let chunks: Vec<usize> = (0..n).step_by(CHUNK).collect();
-    let found = pool.map(chunks, |first| {
+    let find = |first: usize| {
         let mut work = Workspace::default();
         let mut pairs = Vec::new();
         let mut edges: Vec<u32> = Vec::new();
@@ -211,7 +204,7 @@ fn candidates(field: &Field<'_>, spans: &[f64], pool: &Pool) -> Vec<Pair> {
                     && envelope.meets(&field.envelopes[other])
                     && !(still && field.segments[other].is_rest())
                     && !field.units.together(slot as u32, other as u32)
-                    && overlap(field.model.heights[slot], field.model.heights[other])
+                    && overlap(field.model.heights_of(slot), field.model.heights_of(other))
                 {
                     pairs.push(Pair::of_bodies(field, slot as u32, other as u32, &mut work));
                 }
@@ -224,20 +217,25 @@ fn candidates(field: &Field<'_>, spans: &[f64], pool: &Pool) -> Vec<Pair> {
             }
         }
         pairs
+    };
+    let found = pool.map(chunks, |first| {
+        let (pairs, ns) = timed(field.watch, || find(first));
+        (pairs, (first..(first + CHUNK).min(n), ns))
     });
-    found.into_iter().flatten().collect()
+    let (pairs, took): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    (pairs.into_iter().flatten().collect(), took)
 }
 
 /// Fixed edges that may meet an envelope, each once.
-pub(crate) fn edges_near(field: &Field<'_>, slot: usize, envelope: &Envelope, edges: &mut Vec<u32>) {
+pub(crate) fn edges_near(field: &Field<'_>, slot: usize, envelope: &Area, edges: &mut Vec<u32>) {
     edges.clear();
     field.model.fixed.for_each_in(envelope.min, envelope.max, |k, edge| {
-        let around = Envelope {
-            min: Vec2::new(edge.a.x.min(edge.b.x), edge.a.y.min(edge.b.y)),
-            max: Vec2::new(edge.a.x.max(edge.b.x), edge.a.y.max(edge.b.y)),
+        let around = Area {
+            min: Vec2::new(math::min(edge.a.x, edge.b.x), math::min(edge.a.y, edge.b.y)),
+            max: Vec2::new(math::max(edge.a.x, edge.b.x), math::max(edge.a.y, edge.b.y)),
         };
         if envelope.meets(&around)
-            && overlap(field.model.heights[slot], edge.heights)
+            && overlap(field.model.heights_of(slot), edge.heights)
             && !passes(field.model, slot, edge)
         {
             edges.push(k as u32);

@@ -1,7 +1,9 @@
 //! Sensors that are due read the committed world.
 
+use crate::meter::{Kind, timed};
 use crate::model::{Model, PartKind};
 use crate::parallel::{CHUNK, Pool};
+use crate::rows::{Rows, chunks_mut, copy};
 use crate::state::State;
 use crate::step::{Admitted, Scratch, bodies};
 use swarmyard_part_api::{Channels, Column, ColumnMut, SenseRows, Sensor, World};
@@ -14,7 +16,14 @@ struct Task<'a> {
 }
 
 /// Fills `scratch.next` with the readings of every sensor that is due.
-pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch, pool: &Pool) {
+pub(crate) fn sense(
+    model: &Model,
+    state: &State,
+    inputs: &Admitted,
+    rows: &Rows,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) {
     let world = World {
         now: state.now,
         quantum_s: inputs.quantum_s(),
@@ -32,20 +41,22 @@ pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &m
         carried: &state.carried,
     };
     let mut tasks = Vec::new();
-    for ((ty, committed), next) in model.types.iter().zip(&state.types).zip(&mut scratch.next) {
-        let chunks = ty.slots.len().div_ceil(CHUNK);
+    for (t, ((ty, committed), next)) in
+        model.types.iter().zip(&state.types).zip(&mut scratch.next).enumerate()
+    {
+        let wanted = rows.of(t, ty);
         for (p, (part, next_part)) in ty.parts.iter().zip(&mut next.parts).enumerate() {
             let PartKind::Sensor(sensor, _) = &part.kind else { continue };
             if !state.is_due(&part.kind) {
                 continue;
             }
             let (readings, states) = (part.layout.reading_width(), part.layout.state.len());
-            next_part.state.copy_from_slice(&committed.parts[p].state);
-            let outs = chunks_mut(&mut next_part.readings, readings, chunks);
-            let next_states = chunks_mut(&mut next_part.state, states, chunks);
+            copy(&mut next_part.state, &committed.parts[p].state, states, &wanted);
+            let outs = chunks_mut(&mut next_part.readings, readings, &wanted);
+            let next_states = chunks_mut(&mut next_part.state, states, &wanted);
             for (c, (out, next_state)) in outs.into_iter().zip(next_states).enumerate() {
-                let first = c * CHUNK;
-                let len = CHUNK.min(ty.slots.len() - first);
+                let first = wanted.start + c * CHUNK;
+                let len = CHUNK.min(wanted.end - first);
                 let column = |data, width: usize| rows_of(data, width, first, len);
                 let siblings = (ty.parts.iter().zip(&committed.parts))
                     .map(|(p, c)| column(&c.readings, p.layout.reading_width()))
@@ -62,18 +73,13 @@ pub(crate) fn sense(model: &Model, state: &State, inputs: &Admitted, scratch: &m
             }
         }
     }
-    pool.each(tasks, |Task { sensor, rows, siblings }| {
+    let watch = scratch.meter.watch();
+    let took = pool.map(tasks, |Task { sensor, rows, siblings }| {
         let mut rows = SenseRows { siblings: Channels(&siblings), ..rows };
-        sensor.sense(&world, &mut rows);
+        let slots = rows.first_slot..rows.first_slot + rows.len;
+        (slots, timed(watch, || sensor.sense(&world, &mut rows)).1)
     });
-}
-
-/// A column cut into chunks of [`CHUNK`] robots; as many empty slices when it has no width.
-pub(crate) fn chunks_mut(data: &mut [f64], width: usize, chunks: usize) -> Vec<&mut [f64]> {
-    if width == 0 {
-        return (0..chunks).map(|_| &mut [][..]).collect();
-    }
-    data.chunks_mut(width * CHUNK).collect()
+    scratch.meter.share(Kind::Sense, took);
 }
 
 /// The rows of a chunk.

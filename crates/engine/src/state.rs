@@ -71,7 +71,8 @@ pub struct State {
     pub pose: Vec<Pose2>,
     /// Velocity of each body in its own frame, by slot.
     pub twist: Vec<Twist2>,
-    /// What each body did in the last stretch, in its own frame, by slot.
+    /// What each body did in the last stretch, in its own frame, by slot; empty where all live by events, and
+    /// nobody asks.
     pub moved: Vec<Twist2>,
     /// Halted bodies, by slot.
     pub halted: Vec<bool>,
@@ -120,6 +121,7 @@ impl State {
             })
             .collect();
         let live = LiveState::new(model, &poses).map(Box::new);
+        let all_live = model.live.as_ref().is_some_and(|live| live.all);
         State {
             live,
             now: Time::ZERO,
@@ -129,7 +131,7 @@ impl State {
             detail: model.run.detail,
             pose: poses,
             twist: vec![Twist2::REST; n],
-            moved: vec![Twist2::REST; n],
+            moved: if all_live { Vec::new() } else { vec![Twist2::REST; n] },
             halted: vec![false; n],
             types,
             touches: Vec::new(),
@@ -142,12 +144,21 @@ impl State {
         }
     }
 
+    /// What the body in `slot` did in the last stretch, in its own frame.
+    #[inline]
+    #[must_use]
+    pub fn moved_of(&self, slot: usize) -> Twist2 {
+        self.moved.get(slot).copied().unwrap_or(Twist2::REST)
+    }
+
     /// Whether this state has the shape that `model` needs: sizes of all columns.
     #[must_use]
     pub fn fits(&self, model: &Model) -> bool {
         let n = model.len();
-        let bodies = [self.pose.len(), self.twist.len(), self.moved.len(), self.halted.len()];
+        let bodies = [self.pose.len(), self.twist.len(), self.halted.len()];
+        let all_live = model.live.as_ref().is_some_and(|live| live.all);
         bodies.iter().all(|&len| len == n)
+            && (self.moved.len() == n || all_live && self.moved.is_empty())
             && self.types.len() == model.types.len()
             && self.live.as_ref().map_or(model.live.is_none(), |live| live.fits(model))
             && self.verdicts.len() == model.asserts.len()

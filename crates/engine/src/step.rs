@@ -12,14 +12,17 @@ use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
 use crate::journal::{BusAccess, InputKind, Journal};
 use crate::live::{Going, LiveNote, LiveState, Played, Sky, play};
+use crate::meter::{Meter, Spent, Watch};
 use crate::minds::Minds;
 use crate::model::Model;
 use crate::parallel::Pool;
 use crate::queue::Event;
 use crate::resolve::{Outcome, resolve};
+use crate::rows::Rows;
 use crate::sense::sense;
 use crate::state::{State, TypeColumns};
-use crate::think::think;
+use crate::think::{missing, switch, think};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Period, Rot2, Time, Twist2, Uid};
@@ -54,29 +57,79 @@ fn stretch(
         return Step::Blocked(unanswered(model, state, &inputs));
     };
     // Nothing goes by quanta inside of one, or where everybody lives by events.
-    if state.is_mid() || model.live.as_ref().is_some_and(|live| live.all) {
-        scratch.turn_to(state);
+    let all_live = model.live.as_ref().is_some_and(|live| live.all);
+    if all_live || state.is_mid() {
+        // Where everybody lives by events, nothing but a path is ever turned.
+        if !all_live {
+            scratch.turn_to(state);
+        }
         resolve_live(model, state, minds, (bound, &answers), scratch);
         return Step::Done(commit(model, state, &inputs, bound, scratch, pool));
     }
-    // Asked again after it waited, it has looked already.
-    let circumstances = (state.stops, inputs.detail, inputs.quantum);
-    if scratch.sensed != Some(circumstances) {
-        scratch.look(model, state, inputs.detail);
-        sense(model, state, &inputs, scratch, pool);
-        scratch.sensed = Some(circumstances);
-    }
-    if let Some(waiting) = think(model, state, minds, &inputs, scratch, pool) {
+    if let Some(waiting) = intend(model, state, minds, &inputs, scratch, pool) {
         return Step::Blocked(waiting);
     }
-    act(model, state, &inputs, scratch, pool);
     carry(model, state, inputs.quantum_s(), scratch, pool);
     if model.live.is_some() {
         resolve_live(model, state, minds, (bound, &answers), scratch);
     } else {
-        resolve(model, state, &inputs, scratch, pool);
+        // The whole world is known here.
+        let known = resolve(model, state, &inputs, None, scratch, pool);
+        debug_assert!(known.is_ok(), "there is no horizon");
     }
     Step::Done(commit(model, state, &inputs, bound, scratch, pool))
+}
+
+/// Everybody senses, thinks and acts: what bodies intend stands in the scratch. Or says whose commands are
+/// missing.
+pub(crate) fn intend(
+    model: &Model,
+    state: &State,
+    minds: &mut Minds,
+    inputs: &Admitted,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Option<Vec<Uid>> {
+    look(model, state, inputs, &Rows::All, scratch, pool);
+    let waiting = missing(model, state, inputs);
+    if !waiting.is_empty() {
+        return Some(waiting);
+    }
+    switch(minds, inputs);
+    decide(model, state, minds, inputs, &Rows::All, scratch, pool);
+    None
+}
+
+/// The sensors of these rows look at the committed state, unless they have.
+pub(crate) fn look(
+    model: &Model,
+    state: &State,
+    inputs: &Admitted,
+    rows: &Rows,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) {
+    // Asked again after it waited, it has looked already.
+    let circumstances = (state.stops, inputs.detail, inputs.quantum);
+    if scratch.sensed != Some(circumstances) {
+        scratch.look(model, state, inputs.detail);
+        sense(model, state, inputs, rows, scratch, pool);
+        scratch.sensed = Some(circumstances);
+    }
+}
+
+/// Controllers and actuators of these rows do their part.
+pub(crate) fn decide(
+    model: &Model,
+    state: &State,
+    minds: &mut Minds,
+    inputs: &Admitted,
+    rows: &Rows,
+    scratch: &mut Scratch,
+    pool: &Pool,
+) {
+    think(model, state, minds, inputs, rows, scratch, pool);
+    act(model, state, inputs, rows, scratch, pool);
 }
 
 /// Where robots live by events, all bodies are resolved event by event: those that go by quanta as well, on
@@ -140,12 +193,12 @@ fn set_out(model: &Model, live: &mut LiveState, scratch: &mut Scratch) {
     for slot in (0..model.len()).filter(|slot| members.number(*slot).is_none()) {
         let segment = &scratch.intents.segments[slot];
         let going = &live.going[slot];
-        if segment.is_rest() && going.twist.is_rest() && going.pose == segment.pose {
+        if segment.is_rest() && going.is_rest() && going.pose == segment.pose {
             continue;
         }
         let (v, in_world) = (segment.velocity, segment.frame == PathFrame::World);
         let twist = Twist2::new(v.x, v.y, segment.spin);
-        live.going[slot] = Going { start: live.now, pose: segment.pose, twist, in_world, journey: None };
+        live.going[slot] = Going::free(live.now, segment.pose, twist, in_world);
         scratch.sky.set(slot, &live.going[slot].path());
     }
 }
@@ -170,7 +223,7 @@ pub enum Step {
 }
 
 /// What displays, recorders and referees learn about a committed step, beside the state itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Now.
     pub now: Time,
@@ -183,7 +236,7 @@ pub struct Frame {
 }
 
 /// Something worth telling a person.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RunEvent {
     /// Two things touched.
     Contact(ContactEvent),
@@ -192,7 +245,7 @@ pub enum RunEvent {
         /// The robot.
         robot: Uid,
         /// What was not finite.
-        what: &'static str,
+        what: Infinite,
     },
     /// A body exceeded the impact limit and was stopped for the rest of the quantum.
     ImpactLimit(Uid),
@@ -244,13 +297,18 @@ pub enum RunEvent {
         /// The protocol that was at work; empty when the whole robot was.
         protocol: String,
     },
+    /// The program outside that decides for a robot that lives by events failed.
+    AlgorithmFailed {
+        /// The robot.
+        robot: Uid,
+        /// What went wrong, and what follows.
+        why: String,
+    },
     /// A robot fell into a hole and is gone.
     Swallowed {
         /// The robot.
         robot: Uid,
     },
-    /// Something happened to a robot that lives by events; told only when somebody wants to know.
-    Live(Box<LiveNote>),
     /// A controller failed.
     Failed {
         /// Its robot.
@@ -264,6 +322,63 @@ pub enum RunEvent {
         /// What it printed last, oldest first.
         lines: Vec<String>,
     },
+    /// Something happened to a robot that lives by events; told only when somebody wants to know.
+    // It is not told as bytes, so it comes last: what comes after it would have two numbers there.
+    #[serde(skip)]
+    Live(Box<LiveNote>),
+}
+
+/// What was not a finite number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Infinite {
+    /// A command.
+    Command,
+    /// The motion that a drive made of its commands.
+    Motion,
+    /// Where a motion led.
+    Pose,
+}
+
+impl Infinite {
+    /// The word used in text.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Infinite::Command => "command",
+            Infinite::Motion => "motion",
+            Infinite::Pose => "pose",
+        }
+    }
+}
+
+impl RunEvent {
+    /// Place among the events of a step: a function of what happened to whom, never of who told it first.
+    pub(crate) fn order(&self, model: &Model) -> (u8, u64, u64, u64) {
+        let slot = |robot: &Uid| model.slot_of(*robot).unwrap_or(usize::MAX) as u64;
+        let ty = |robot: &Uid| model.slot_of(*robot).map_or(u64::MAX, |s| u64::from(model.type_of[s]));
+        match self {
+            RunEvent::Said { robot, controller, .. }
+            | RunEvent::BadAccess { robot, controller, .. }
+            | RunEvent::Quarrel { robot, controller, .. }
+            | RunEvent::Failed { robot, controller, .. } => {
+                (0, ty(robot), u64::from(*controller), slot(robot))
+            }
+            RunEvent::NotFinite { robot, what: Infinite::Command } => (1, slot(robot), 0, 0),
+            RunEvent::NotFinite { robot, what: Infinite::Motion } => (2, slot(robot), 0, 0),
+            RunEvent::Contact(contact) => {
+                let (time, a, b) = contact.order();
+                (3, time, a.0, b.0)
+            }
+            RunEvent::ImpactLimit(robot) => (4, robot.0, 0, 0),
+            RunEvent::PartFailed { robot, part, .. } => (5, ty(robot), u64::from(*part), slot(robot)),
+            RunEvent::NotFinite { robot, .. } => (6, slot(robot), 0, 0),
+            RunEvent::Endless { .. }
+            | RunEvent::Swallowed { .. }
+            | RunEvent::AlgorithmFailed { .. }
+            | RunEvent::Live(_) => (7, 0, 0, 0),
+            RunEvent::AssertFailed(number) => (8, *number as u64, 0, 0),
+        }
+    }
 }
 
 /// What entered at this stop, resolved against the model.
@@ -303,7 +418,7 @@ impl Admitted {
 ///
 /// Entries that name no robot or part of this model are passed over here; whoever writes the
 /// journal checks them first and tells the person.
-fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
+pub(crate) fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
     let mut admitted = Admitted {
         quantum: state.quantum,
         quantum_index: state.quantum_index,
@@ -319,7 +434,7 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
     };
     for (key, event) in state.queue.due(state.now) {
         let Event::Command { part, first, values } = event;
-        if let Some(slot) = model.slot_of(key.low) {
+        if let Some(slot) = model.own_slot_of(key.low) {
             admitted.commands.push((slot, *part as usize, *first as usize, values.clone()));
         }
     }
@@ -329,7 +444,7 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
         match &input.kind {
             InputKind::World(_) => {}
             InputKind::Command { robot, part, first, values } => {
-                if let Some(slot) = model.slot_of(*robot) {
+                if let Some(slot) = model.own_slot_of(*robot) {
                     admitted.commands.push((slot, *part as usize, *first as usize, values.clone()));
                 }
             }
@@ -338,16 +453,20 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
                 admitted.quantum_index = 0;
             }
             InputKind::Detail(detail) => admitted.detail = *detail,
-            InputKind::Halt(robot, halt) => admitted.halts.extend(model.slot_of(*robot).map(|s| (s, *halt))),
-            InputKind::Skip(robot) => admitted.skipped.extend(model.slot_of(*robot)),
+            InputKind::Halt(robot, halt) => {
+                admitted.halts.extend(model.own_slot_of(*robot).map(|s| (s, *halt)))
+            }
+            InputKind::Skip(robot) => admitted.skipped.extend(model.own_slot_of(*robot)),
             InputKind::Thought { robot, controller, accesses, thought, think_ns } => {
-                if let Some(slot) = model.slot_of(*robot) {
+                if let Some(slot) = model.own_slot_of(*robot) {
                     let (accesses, thought) = (accesses.clone(), thought.clone());
                     let told = Told { accesses, thought, think_ns: *think_ns };
                     admitted.thoughts.entry((slot, *controller as usize)).or_insert(told);
                 }
             }
-            InputKind::Poke(robot, poke) => admitted.pokes.extend(model.slot_of(*robot).map(|s| (s, *poke))),
+            InputKind::Poke(robot, poke) => {
+                admitted.pokes.extend(model.own_slot_of(*robot).map(|s| (s, *poke)))
+            }
             InputKind::Answer(robot, answer) => admitted.answers.push((*robot, answer.as_slice().into())),
             InputKind::Code { ty, controller, code } => {
                 admitted.codes.push((*ty as usize, *controller as usize, *code));
@@ -359,7 +478,7 @@ fn admit(model: &Model, state: &State, journal: &Journal) -> Admitted {
 
 /// The latest moment this step may reach: the end of the quantum. Events that fall inside a quantum
 /// are admitted at its end.
-fn next_stop(inputs: &Admitted) -> Time {
+pub(crate) fn next_stop(inputs: &Admitted) -> Time {
     inputs.quantum.tick(inputs.quantum_index + 1)
 }
 
@@ -395,6 +514,8 @@ pub struct Scratch {
     pub stride: Stride,
     /// Whether it is told what happens to robots that live by events.
     pub notes: bool,
+    /// What bodies cost, when somebody lends a clock.
+    pub(crate) meter: Meter,
     /// The stop, level of detail and quantum that the readings in `next` belong to.
     sensed: Option<(u64, Detail, Period)>,
 }
@@ -406,6 +527,21 @@ impl Scratch {
         Scratch { grouping, ..Scratch::default() }
     }
 
+    /// Measures from now on what bodies cost. No result depends on it. Where robots live by events, nobody is measured.
+    pub fn measure(&mut self, watch: Arc<dyn Watch>) {
+        self.meter.lend(watch);
+    }
+
+    /// What each body cost in the step just taken, by slot; nothing when it was not measured, as most are not.
+    pub fn take_spent(&mut self) -> Vec<Spent> {
+        self.meter.take()
+    }
+
+    /// Empty buffers, for other bodies; a clock that was lent stays.
+    pub(crate) fn empty(&mut self) {
+        *self = Scratch { meter: std::mem::take(&mut self.meter), ..Scratch::default() };
+    }
+
     /// Forgets what belongs to another state: call after the state was replaced.
     pub fn forget(&mut self) {
         self.rot_of = None;
@@ -415,11 +551,15 @@ impl Scratch {
 
     /// Prepares for a step from the committed state.
     fn look(&mut self, model: &Model, state: &State, detail: Detail) {
+        // Events are played one by one, whoever they happen to: there is no share to measure.
+        if model.live.is_none() {
+            self.meter.begin(state.stops, model.own);
+        }
         self.turn_to(state);
         if self.next.len() != state.types.len() {
             self.next = state.types.clone();
         }
-        self.grid.rebuild(&state.pose, |slot| model.outline_at(detail, slot).reach());
+        self.regrid(model, state, detail);
         self.events.clear();
         self.later.clear();
     }
@@ -433,9 +573,30 @@ impl Scratch {
         }
     }
 
+    /// Leaves only what belongs to own bodies.
+    pub(crate) fn drop_ghosts(&mut self, own: usize, stops: u64) {
+        if self.rot_of == Some((stops, self.rot.len())) {
+            self.rot.truncate(own);
+            self.rot_of = Some((stops, own));
+        }
+    }
+
+    /// Makes room for one more ghost.
+    pub(crate) fn add_ghost(&mut self, rot: Rot2, stops: u64) {
+        if self.rot_of == Some((stops, self.rot.len())) {
+            self.rot.push(rot);
+            self.rot_of = Some((stops, self.rot.len()));
+        }
+    }
+
+    /// Sorts bodies by place again, after ghosts came or went.
+    pub(crate) fn regrid(&mut self, model: &Model, state: &State, detail: Detail) {
+        self.grid.rebuild(&state.pose, |slot| model.outline_at(detail, slot).reach());
+    }
+
     /// Says that `rot` now belongs to the newly committed stop.
     pub(crate) fn committed(&mut self, stops: u64, bodies: usize) {
-        self.rot_of = Some((stops, bodies));
+        self.rot_of = (self.rot.len() == bodies).then_some((stops, bodies));
         self.sky.committed(stops);
     }
 }
@@ -450,6 +611,36 @@ pub(crate) fn bodies<'a>(model: &'a Model, state: &'a State, rot: &'a [Rot2]) ->
         moved: &state.moved,
         outline: &model.outline_of,
         kind: &model.kinds,
+        type_of: &model.type_of,
         heights: &model.heights,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swarmyard_part_api::Cause;
+
+    #[test]
+    fn every_event_that_is_told_as_bytes_comes_back() {
+        let robot = Uid(7);
+        let failure = Failure { cause: Cause::Crash, message: "oh".into() };
+        let events = [
+            RunEvent::NotFinite { robot, what: Infinite::Pose },
+            RunEvent::Said { robot, controller: 1, text: "hello".into() },
+            RunEvent::AlgorithmFailed { robot, why: "oh".into() },
+            RunEvent::Swallowed { robot },
+            RunEvent::Failed {
+                robot,
+                controller: 0,
+                failure,
+                then: Policy::Restart,
+                lines: vec!["ah".into()],
+            },
+        ];
+        for event in events {
+            let bytes = postcard::to_allocvec(&event).expect("bytes");
+            assert_eq!(postcard::from_bytes::<RunEvent>(&bytes).expect("an event"), event);
+        }
     }
 }

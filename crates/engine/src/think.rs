@@ -1,63 +1,76 @@
 //! Controllers decide; commands from outside are laid over their decisions.
 
+use crate::meter::{Kind, Took, Watch, timed};
 use crate::minds::{self, Minds};
 use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
-use crate::sense::{chunks_mut, rows_of};
+use crate::rows::{Rows, chunks_mut, copy};
+use crate::sense::rows_of;
 use crate::state::{PartColumns, State, TypeColumns};
-use crate::step::{Admitted, RunEvent, Scratch};
+use crate::step::{Admitted, Infinite, RunEvent, Scratch};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use swarmyard_base::Uid;
 use swarmyard_part_api::{
     Channels, Column, ColumnMut, Controller, Policy, RegisterFile, ThinkRows, ThinkView,
 };
 
-/// Fills `scratch.next` with commands; or says whose commands are missing, having changed nothing
-/// that counts.
+/// Controllers go on with other programs, when that has entered.
+pub(crate) fn switch(minds: &mut Minds, inputs: &Admitted) {
+    for &(ty, controller, code) in &inputs.codes {
+        minds.switch(ty, controller, code);
+    }
+}
+
+/// Fills `scratch.next` with the commands of these rows. Nobody's may be missing.
 pub(crate) fn think(
     model: &Model,
     state: &State,
     minds: &mut Minds,
     inputs: &Admitted,
+    rows: &Rows,
     scratch: &mut Scratch,
     pool: &Pool,
-) -> Option<Vec<Uid>> {
-    let waiting = missing(model, state, inputs);
-    if !waiting.is_empty() {
-        return Some(waiting);
-    }
-    for &(ty, controller, code) in &inputs.codes {
-        minds.switch(ty, controller, code);
-    }
+) {
     let view = ThinkView { now: state.now, quantum_s: inputs.quantum_s(), seed: model.run.seed };
     for (t, (ty, committed)) in model.types.iter().zip(&state.types).enumerate() {
-        prepare(state, ty, committed, &mut scratch.next[t]);
+        let wanted = rows.of(t, ty);
+        prepare(state, ty, committed, &wanted, &mut scratch.next[t]);
         for (c, controller) in ty.controllers.iter().enumerate() {
-            scratch.next[t].controllers[c].copy_from_slice(&committed.controllers[c]);
+            let width = controller.state.len();
+            copy(&mut scratch.next[t].controllers[c], &committed.controllers[c], width, &wanted);
             if let ControllerKind::Columns(controller) = &controller.model {
                 let next = &mut scratch.next[t];
-                decide(model, state, ty, c, controller.as_ref(), committed, next, &view, pool);
+                let around = (&view, &wanted, scratch.meter.watch());
+                let took = decide(model, state, ty, c, controller.as_ref(), committed, next, around, pool);
+                scratch.meter.share(Kind::Think, took);
             } else {
-                wake(inputs, (t, c), &mut scratch.next[t].controllers[c]);
-                minds::decide(model, state, inputs, minds, (t, c), scratch, pool);
+                let own = wanted.start * width..wanted.end * width;
+                wake(inputs, (t, c), &mut scratch.next[t].controllers[c][own]);
+                minds::decide(model, state, inputs, minds, (t, c, &wanted), scratch, pool);
             }
         }
     }
-    overlay(model, inputs, scratch);
-    poke(model, state, inputs, scratch);
-    check_finite(model, state, inputs, scratch);
-    None
+    overlay(model, inputs, rows, scratch);
+    poke(model, state, inputs, rows, scratch);
+    check_finite(model, state, inputs, rows, scratch);
 }
 
 /// Commands stay as they were until somebody says otherwise. A part with ports keeps its state at
 /// hand, whether it is due or not.
-fn prepare(state: &State, ty: &TypeModel, committed: &TypeColumns, next: &mut TypeColumns) {
+fn prepare(
+    state: &State,
+    ty: &TypeModel,
+    committed: &TypeColumns,
+    rows: &Range<usize>,
+    next: &mut TypeColumns,
+) {
     for ((part, old), new) in ty.parts.iter().zip(&committed.parts).zip(&mut next.parts) {
-        new.commands.copy_from_slice(&old.commands);
+        copy(&mut new.commands, &old.commands, part.layout.command_width(), rows);
         if part.has_ports && !state.is_fresh(&part.kind) {
-            new.readings.copy_from_slice(&old.readings);
-            new.state.copy_from_slice(&old.state);
+            copy(&mut new.readings, &old.readings, part.layout.reading_width(), rows);
+            copy(&mut new.state, &old.state, part.layout.state.len(), rows);
         }
     }
 }
@@ -86,8 +99,8 @@ pub(crate) fn fresh_readings<'a>(
 }
 
 /// What is written to registers from outside comes last.
-fn poke(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch) {
-    for (slot, poke) in &inputs.pokes {
+fn poke(model: &Model, state: &State, inputs: &Admitted, rows: &Rows, scratch: &mut Scratch) {
+    for (slot, poke) in inputs.pokes.iter().filter(|p| rows.has(model, p.0)) {
         let t = model.type_of[*slot] as usize;
         let ty = &model.types[t];
         let row = slot - ty.slots.start;
@@ -158,7 +171,7 @@ pub(crate) fn latch<'a>(
 }
 
 /// Robots whose controller waits for the outside and has got nothing at this stop.
-fn missing(model: &Model, state: &State, inputs: &Admitted) -> Vec<Uid> {
+pub(crate) fn missing(model: &Model, state: &State, inputs: &Admitted) -> Vec<Uid> {
     let skipped: BTreeSet<usize> = inputs.skipped.iter().copied().collect();
     let mut waiting = Vec::new();
     for ty in &model.types {
@@ -196,10 +209,10 @@ fn decide(
     controller: &dyn Controller,
     committed: &TypeColumns,
     next: &mut TypeColumns,
-    view: &ThinkView,
+    (view, wanted, watch): (&ThinkView, &Range<usize>, Option<&dyn Watch>),
     pool: &Pool,
-) {
-    let chunks = ty.slots.len().div_ceil(CHUNK);
+) -> Vec<Took> {
+    let chunks = wanted.len().div_ceil(CHUNK);
     let width = ty.controllers[number].state.len();
     let mut commands: Vec<Vec<ColumnMut<'_>>> = (0..chunks).map(|_| Vec::new()).collect();
     let mut readings: Vec<(&[f64], usize)> = Vec::new();
@@ -207,33 +220,31 @@ fn decide(
         let source = if state.is_fresh(&part.kind) { &columns.readings } else { &old.readings };
         readings.push((source, part.layout.reading_width()));
         let w = part.layout.command_width();
-        for (chunk, data) in commands.iter_mut().zip(chunks_mut(&mut columns.commands, w, chunks)) {
+        for (chunk, data) in commands.iter_mut().zip(chunks_mut(&mut columns.commands, w, wanted)) {
             chunk.push(ColumnMut { data, width: w });
         }
     }
-    let states = chunks_mut(&mut next.controllers[number], width, chunks);
+    let states = chunks_mut(&mut next.controllers[number], width, wanted);
     let tasks: Vec<_> = commands.into_iter().zip(states).enumerate().collect();
-    pool.each(tasks, |(c, (mut commands, next_state))| {
-        let first = c * CHUNK;
-        let len = CHUNK.min(ty.slots.len() - first);
+    pool.map(tasks, |(c, (mut commands, next_state))| {
+        let first = wanted.start + c * CHUNK;
+        let len = CHUNK.min(wanted.end - first);
         let columns: Vec<Column<'_>> = readings.iter().map(|&(d, w)| rows_of(d, w, first, len)).collect();
         let slots = ty.slots.start + first..ty.slots.start + first + len;
-        controller.think(
-            view,
-            &mut ThinkRows {
-                uids: &model.uids[slots],
-                readings: Channels(&columns),
-                commands: &mut commands,
-                state: rows_of(&committed.controllers[number], width, first, len),
-                next_state: ColumnMut { data: next_state, width },
-            },
-        );
-    });
+        let mut rows = ThinkRows {
+            uids: &model.uids[slots.clone()],
+            readings: Channels(&columns),
+            commands: &mut commands,
+            state: rows_of(&committed.controllers[number], width, first, len),
+            next_state: ColumnMut { data: next_state, width },
+        };
+        (slots, timed(watch, || controller.think(view, &mut rows)).1)
+    })
 }
 
 /// Lays commands from outside over those of the controllers.
-fn overlay(model: &Model, inputs: &Admitted, scratch: &mut Scratch) {
-    for (slot, part, first, values) in &inputs.commands {
+fn overlay(model: &Model, inputs: &Admitted, rows: &Rows, scratch: &mut Scratch) {
+    for (slot, part, first, values) in inputs.commands.iter().filter(|c| rows.has(model, c.0)) {
         let t = model.type_of[*slot] as usize;
         let Some(p) = model.types[t].parts.get(*part) else { continue };
         let width = p.layout.command_width();
@@ -246,23 +257,27 @@ fn overlay(model: &Model, inputs: &Admitted, scratch: &mut Scratch) {
 
 /// Halts robots with a command that is not a finite number, and keeps halted ones quiet, also those
 /// whose controller has just failed.
-fn check_finite(model: &Model, state: &State, inputs: &Admitted, scratch: &mut Scratch) {
+fn check_finite(model: &Model, state: &State, inputs: &Admitted, rows: &Rows, scratch: &mut Scratch) {
     let failed = scratch.events.iter().filter_map(|event| match event {
-        RunEvent::Failed { robot, then: Policy::Halt, .. } => model.slot_of(*robot),
+        RunEvent::Failed { robot, then: Policy::Halt, .. } => model.own_slot_of(*robot),
         _ => None,
     });
     let failed: BTreeSet<usize> = failed.collect();
-    for (ty, next) in model.types.iter().zip(&mut scratch.next) {
+    for (t, (ty, next)) in model.types.iter().zip(&mut scratch.next).enumerate() {
+        let wanted = rows.of(t, ty);
         for (part, columns) in ty.parts.iter().zip(&mut next.parts) {
             let width = part.layout.command_width();
             if width == 0 {
                 continue;
             }
-            for (row, commands) in columns.commands.chunks_mut(width).enumerate() {
+            let commands = columns.commands.chunks_mut(width).enumerate();
+            for (row, commands) in commands.take(wanted.end).skip(wanted.start) {
                 let slot = ty.slots.start + row;
                 let finite = commands.iter().all(|x| x.is_finite());
                 if !finite && !is_halted(state, inputs, slot) {
-                    scratch.events.push(RunEvent::NotFinite { robot: model.uids[slot], what: "command" });
+                    scratch
+                        .events
+                        .push(RunEvent::NotFinite { robot: model.uids[slot], what: Infinite::Command });
                 }
                 if !finite || is_halted(state, inputs, slot) || failed.contains(&slot) {
                     commands.fill(0.0);

@@ -16,8 +16,10 @@ use swarmyard_part_api::{AtEdge, BodyKind, Segment};
 /// Puts bodies back that passed the border.
 pub(crate) fn wrap(model: &Model, state: &mut State) {
     let Some((min, max)) = model.bounds else { return };
-    let wrapping = model.types.iter().filter(|ty| ty.at_edge() == AtEdge::Wrap);
-    let slots = wrapping.flat_map(|ty| ty.slots.clone());
+    if !model.wraps() {
+        return;
+    }
+    let slots = (0..model.len()).filter(|slot| model.type_at(*slot).at_edge() == AtEdge::Wrap);
     let outside = |slot: &usize| {
         let p = state.pose[*slot].at;
         p.x < min.x || p.x > max.x || p.y < min.y || p.y > max.y
@@ -51,7 +53,7 @@ fn is_free(model: &Model, state: &State, slot: usize, pose: Pose2) -> bool {
         let far = reach + outline(other).reach();
         let there = state.pose[other];
         (there.at - pose.at).norm2() > far * far
-            || !overlap(model.heights[slot], model.heights[other])
+            || !overlap(model.heights_of(slot), model.heights_of(other))
             || gap_at(&a, &Mover { outline: outline(other), segment: &at_rest(there) }, 0.0, &mut work)
                 > SKIN_M
     });
@@ -59,7 +61,7 @@ fn is_free(model: &Model, state: &State, slot: usize, pose: Pose2) -> bool {
     let mut clear = bodies_clear && !inside_something(model, slot, pose.at);
     let still = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);
     model.fixed.for_each_in(pose.at - span, pose.at + span, |k, edge| {
-        if !passes(model, slot, edge) && overlap(model.heights[slot], edge.heights) {
+        if !passes(model, slot, edge) && overlap(model.heights_of(slot), edge.heights) {
             let wall = Mover { outline: &model.fixed_outlines[k], segment: &still };
             clear &= gap_at(&a, &wall, 0.0, &mut work) > SKIN_M;
         }
@@ -71,7 +73,7 @@ fn is_free(model: &Model, state: &State, slot: usize, pose: Pose2) -> bool {
 fn inside_something(model: &Model, slot: usize, p: Vec2) -> bool {
     let mut inside: BTreeMap<Uid, bool> = BTreeMap::new();
     for edge in model.fixed.edges() {
-        let solid = edge.kind == BodyKind::Obstacle && overlap(model.heights[slot], edge.heights);
+        let solid = edge.kind == BodyKind::Obstacle && overlap(model.heights_of(slot), edge.heights);
         let (a, b) = (edge.a, edge.b);
         if solid && (a.y > p.y) != (b.y > p.y) && p.x < a.x + (p.y - a.y) / (b.y - a.y) * (b.x - a.x) {
             *inside.entry(edge.owner).or_default() ^= true;

@@ -28,10 +28,10 @@ use swarmyard_part_api::{Kind, ParamType, Sheet};
 use swarmyard_scene::{Node, Params, Value, expr};
 
 /// Top-level keys, for suggestions.
-const TOP_LEVEL: [&str; 24] = [
+const TOP_LEVEL: [&str; 25] = [
     "format", "title", "about", "include", "params", "run", "world", "record", "surface", "type", "wall",
     "obstacle", "track", "beacon", "robot", "assert", "sweep", "template", "use", "x", "network", "fault",
-    "zone", "stack",
+    "display", "zone", "stack",
 ];
 
 /// Builds the scene. When problems were reported the scene is incomplete and nobody sees it.
@@ -68,10 +68,12 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     let faults = live::faults(&mut meaning, sections.faults, &robots);
     let zones = live::zones(&mut meaning, sections.zones);
     let asserts = meaning.asserts(sections.asserts);
+    let displays = meaning.displays(sections.displays);
     let sweep = sections.sweep.map(|tree| meaning.sweep(&tree));
     meaning.report_unused_types();
     world.children.push(zones);
-    root.children = vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts, faults];
+    root.children =
+        vec![run, world, record, surfaces, types, robots, obstacles, beacons, asserts, faults, displays];
     root.children.extend(network);
     root.children.extend(sweep);
     root
@@ -88,6 +90,7 @@ struct Sections {
     network: Option<Tree>,
     faults: Vec<Tree>,
     zones: Vec<Tree>,
+    displays: Vec<Tree>,
     stacks: Vec<(Key, Tree)>,
     sweep: Option<Tree>,
 }
@@ -127,6 +130,7 @@ impl<'a> Meaning<'_, 'a> {
             "network" => sections.network = Some(tree),
             "fault" => sections.faults = list_of_tables(self.context, &key, tree),
             "zone" => sections.zones = list_of_tables(self.context, &key, tree),
+            "display" => sections.displays = list_of_tables(self.context, &key, tree),
             "stack" => sections.stacks = self.named_tables(&key, tree),
             other => {
                 let what = format!("`{}` is not a section of a scenario", shortened(other));
@@ -574,28 +578,47 @@ impl<'a> Meaning<'_, 'a> {
     }
 
     fn asserts(&mut self, tables: Vec<Tree>) -> Node {
-        let mut group = Node::new("asserts", "");
-        let Some(sheet) = self.sheet("assert") else { return group };
+        // Its name is a sentence for people more often than not.
+        self.listed("assert", "/asserts", tables, |meaning, table, _, path| {
+            for key in ["that", "when"] {
+                meaning.condition(table, key, path);
+            }
+        })
+    }
+
+    /// `[[display]]`: where somebody looks.
+    fn displays(&mut self, tables: Vec<Tree>) -> Node {
+        self.listed("display", "/displays", tables, |_, _, _, _| {})
+    }
+
+    /// A section that is a list. Each of its things has the name it says, if that is one, or one by its place; `check`
+    /// looks at what it says besides.
+    fn listed(
+        &mut self,
+        word: &str,
+        group: &str,
+        tables: Vec<Tree>,
+        check: impl Fn(&mut Self, &Tree, &Params, &str),
+    ) -> Node {
+        let mut all = Node::new(group.rsplit('/').next().unwrap_or(group), "");
+        let Some(sheet) = self.sheet(word) else { return all };
         let mut names: BTreeMap<String, Span> = BTreeMap::new();
         for (k, table) in tables.into_iter().enumerate() {
-            let title = table.get("name").and_then(Tree::text);
-            // Its name is a sentence for people more often than not.
-            let name = title.filter(|t| is_name(t)).map_or_else(|| format!("assert{}", k + 1), str::to_owned);
-            let path = format!("/asserts/{name}");
+            let own = table.get("name").and_then(Tree::text).filter(|t| is_name(t));
+            let name = own.map_or_else(|| format!("{word}{}", k + 1), str::to_owned);
+            let path = format!("{group}/{name}");
             let place = table.get("name").map_or(table.span, |t| t.span);
             if let Some(first) = names.insert(name.clone(), place) {
                 let d = duplicate(self.context, &name, place, first).on(path.as_str());
                 self.context.report(d);
             }
             let params = self.read(sheet, &table, &path, &[]);
-            for key in ["that", "when"] {
-                self.condition(&table, key, &path);
-            }
-            let mut node = Node::new(name, "assert").with(params);
+            check(self, &table, &params, &path);
+            let mut node = Node::new(name, word).with(params);
             node.span = Some(table.span);
-            group.children.push(node);
+            all.children.push(node);
         }
-        group
+        all
     }
 
     fn condition(&mut self, table: &Tree, key: &str, path: &str) {

@@ -40,7 +40,7 @@ pub fn schema(registry: &Registry) -> String {
         top.extend(registry.sheet(name).map(|s| (name, named(table(registry, s, parts)))));
     }
     top.extend(registry.sheet("sweep").map(|s| ("sweep", table(registry, s, sweep_lists(registry)))));
-    for name in placed.into_iter().chain(["assert", "fault", "zone"]) {
+    for name in placed.into_iter().chain(["assert", "fault", "zone", "display"]) {
         top.extend(registry.sheet(name).map(|s| (name, list(table(registry, s, vec![])))));
     }
     top.push(("network", of_class(registry, &[Kind::Network])));

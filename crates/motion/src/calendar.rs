@@ -1,89 +1,152 @@
 //! A queue of what will happen, at a cost per event that does not grow with how much is waiting.
 //!
-//! In: moments with something that happens then. Out: the earliest first; at the same moment the lesser
-//! first. The order is that of `(Moment, T)` and nothing else: days, their length and their number
-//! never show.
+//! In: moments with something that happens then. Out: the earliest first; at the same moment what the [`Rule`]
+//! puts first. The order is that of moments and the rule and nothing else: days, their length and their wheels never show.
 //!
-//! It is a bounded calendar (Paul 2006): a ring of days; what is due on the present day lies in a small
-//! heap, what is due beyond the ring in a pile that is looked through once per turn of the ring. The length
-//! of a day follows the events: some fall on each, so that days are few and what is due lies side by side.
+//! It is a hierarchy of wheels (Varghese and Lauck 1987) over days: what is due on the present day lies in a small heap,
+//! what is due within 256 days in one slot per day, within 256² days in one slot per 256 days, and so on. When its first
+//! day comes, a slot is dealt out to the wheels below. So entries are always written behind one another in a few places and read
+//! one after the other, however many wait. The length of a day follows the events: some fall on each.
 //!
-//! Nothing is ever taken out before its time. Who changes their mind leaves the old entry and knows it by
-//! a counter when it comes; [`Calendar::retain`] clears such entries away when they become many.
+//! Nothing is ever taken out before its time. Who changes their mind leaves the old entry, and the rule knows it; such
+//! entries are dropped whenever they are come across, and by [`Calendar::clear_away`].
 
-use swarmyard_base::Moment;
+use swarmyard_base::{Moment, Time};
 
 /// Events that should fall on a day.
 const PER_DAY: u64 = 8;
-/// Fewest days of a ring.
-const LEAST_DAYS: usize = 64;
-/// Most days of a ring.
-const MOST_DAYS: usize = 1 << 24;
+/// Slots of a wheel, as a power of two.
+const BITS: u32 = 8;
+/// Slots of a wheel.
+const SLOTS: usize = 1 << BITS;
+/// Wheels: enough for every day there is.
+const WHEELS: usize = 64 / BITS as usize;
+/// Entries that lie side by side.
+const CHUNK: usize = 16;
+/// No chunk.
+const NONE: u32 = u32::MAX;
 
-/// A queue ordered by `(Moment, T)`.
+/// What the calendar must know of its entries.
+pub trait Rule<T> {
+    /// Whether an entry still counts. One that does not never will again.
+    fn is_live(&self, what: &T) -> bool;
+    /// Which of two at the same moment comes first. It must stay the same, even for entries that no longer count.
+    fn is_before(&self, a: &T, b: &T) -> bool;
+}
+
+/// All entries count, and come in their own order.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnOrder;
+
+impl<T: Ord> Rule<T> for OwnOrder {
+    fn is_live(&self, _: &T) -> bool {
+        true
+    }
+
+    fn is_before(&self, a: &T, b: &T) -> bool {
+        a < b
+    }
+}
+
+/// A queue ordered by moment, then by a [`Rule`].
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
     /// What is due today or earlier.
     today: Heap<T>,
-    /// The days after today; day d is at `d mod days.len()`.
-    days: Vec<Vec<(Moment, T)>>,
-    /// One bit per day of the ring: whether anything is due.
-    busy: Vec<u64>,
+    /// Slots of all wheels, the one of days first.
+    slots: Vec<Slot>,
+    /// One bit per slot: whether anything is in it.
+    busy: [[u64; SLOTS / 64]; WHEELS],
+    /// What is in the slots, chunk after chunk.
+    items: Vec<Item<T>>,
+    /// The next chunk of the same slot, or the next free one.
+    next: Vec<u32>,
+    /// The first free chunk.
+    free: u32,
+    /// Entries in slots.
+    slotted: usize,
     /// Number of the present day.
-    day: u128,
-    /// Number of the day on which the pile is looked through.
-    turn: u128,
-    /// Length of a day: 2^shift of 2⁻³² ns.
+    day: u64,
+    /// Length of a day: 2^shift ns.
     shift: u32,
-    /// What is due beyond the ring.
-    later: Vec<(Moment, T)>,
-    /// Earliest in `later`.
-    first_later: Moment,
-    /// Entries in `days`.
-    ringed: usize,
-    /// Entries taken since the last turn.
-    taken: u64,
-    /// Day of the last turn.
-    turned: u128,
+    /// Entries when everything was laid out last.
+    laid_out: usize,
+    /// Entries that have come to their day since `since`.
+    come: u64,
+    /// Day of the last look at how many come.
+    since: u64,
 }
 
-/// A moment as one number.
-#[inline]
-fn ticks(moment: Moment) -> u128 {
-    // Time before the start of the run comes first as well.
-    let time = (moment.time.0 as u64) ^ (1 << 63);
-    (u128::from(time) << 32) | u128::from(moment.offset)
+/// The chunk of a slot that is being filled, and how full it is.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    chunk: u32,
+    filled: u32,
 }
 
-impl<T: Ord + Copy> Default for Calendar<T> {
+const EMPTY: Slot = Slot { chunk: NONE, filled: 0 };
+
+/// An entry. The moment is kept as its two numbers, without room between them.
+#[derive(Clone, Copy, Debug)]
+struct Item<T> {
+    ns: i64,
+    offset: u32,
+    what: T,
+}
+
+impl<T: Copy> Item<T> {
+    #[inline]
+    fn moment(&self) -> Moment {
+        Moment { time: Time(self.ns), offset: self.offset }
+    }
+
+    #[inline]
+    fn is_before(&self, other: &Item<T>, rule: &impl Rule<T>) -> bool {
+        if self.ns == other.ns {
+            return self.is_before_within(other, rule);
+        }
+        self.ns < other.ns
+    }
+
+    #[cold]
+    fn is_before_within(&self, other: &Item<T>, rule: &impl Rule<T>) -> bool {
+        if self.offset == other.offset {
+            return rule.is_before(&self.what, &other.what);
+        }
+        self.offset < other.offset
+    }
+}
+
+impl<T: Copy> Default for Calendar<T> {
     fn default() -> Self {
         Calendar::new()
     }
 }
 
-impl<T: Ord + Copy> Calendar<T> {
+impl<T: Copy> Calendar<T> {
     /// An empty queue.
     #[must_use]
     pub fn new() -> Calendar<T> {
         Calendar {
             today: Heap { items: Vec::new() },
-            days: (0..LEAST_DAYS).map(|_| Vec::new()).collect(),
-            busy: vec![0; LEAST_DAYS / 64],
+            slots: vec![EMPTY; WHEELS * SLOTS],
+            busy: [[0; SLOTS / 64]; WHEELS],
+            items: Vec::new(),
+            next: Vec::new(),
+            free: NONE,
+            slotted: 0,
             day: 0,
-            turn: 0,
-            shift: 32,
-            later: Vec::new(),
-            first_later: Moment::NEVER,
-            ringed: 0,
-            taken: 0,
-            turned: 0,
+            shift: 0,
+            laid_out: 0,
+            come: 0,
+            since: 0,
         }
     }
 
     /// How many entries wait.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.today.items.len() + self.ringed + self.later.len()
+        self.today.items.len() + self.slotted
     }
 
     /// Whether nothing waits.
@@ -92,263 +155,286 @@ impl<T: Ord + Copy> Calendar<T> {
         self.len() == 0
     }
 
+    /// Bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        (self.today.items.capacity() + self.items.capacity()) * size_of::<Item<T>>()
+            + self.slots.capacity() * size_of::<Slot>()
+            + self.next.capacity() * size_of::<u32>()
+    }
+
     /// Adds something that happens at a moment; it may be earlier than what was taken last.
     #[inline]
-    pub fn push(&mut self, moment: Moment, what: T) {
-        let day = ticks(moment) >> self.shift;
+    pub fn push(&mut self, moment: Moment, what: T, rule: &impl Rule<T>) {
+        let item = Item { ns: moment.time.0, offset: moment.offset, what };
+        let day = self.day_of(item.ns);
         if day <= self.day {
-            self.today.push((moment, what));
-        } else if day - self.day < self.days.len() as u128 {
-            self.ring(day, (moment, what));
+            self.come += 1;
+            self.today.push(item, rule);
         } else {
-            self.first_later = self.first_later.min(moment);
-            self.later.push((moment, what));
+            self.put(day, item);
         }
     }
 
-    /// Takes the first entry that is not after `bound`.
+    /// Goes on to the next day when this one is over; whether one has begun that way, not after `bound`.
     #[inline]
-    pub fn pop(&mut self, bound: Moment) -> Option<(Moment, T)> {
-        self.pop_live(bound, |_| true)
+    pub fn begin_day(&mut self, bound: Moment, rule: &impl Rule<T>) -> bool {
+        self.today.items.is_empty() && self.advance(bound, rule)
     }
 
-    /// The same without the entries for which `live` does not hold; it is asked for a whole day at once, and may be asked
-    /// again when the entry comes.
+    /// What is due today, in any order.
+    pub fn today(&self) -> impl Iterator<Item = &T> {
+        self.today.items.iter().map(|item| &item.what)
+    }
+
+    /// Takes the first entry that counts and is not after `bound`.
     #[inline]
-    pub fn pop_live(&mut self, bound: Moment, live: impl Fn(&T) -> bool) -> Option<(Moment, T)> {
+    pub fn pop(&mut self, bound: Moment, rule: &impl Rule<T>) -> Option<(Moment, T)> {
         loop {
-            if !self.advance(bound, &live) {
+            if !self.advance(bound, rule) {
                 return None;
             }
-            self.taken += 1;
-            let entry = self.today.pop()?;
-            if live(&entry.1) {
-                return Some(entry);
+            let item = self.today.pop(rule)?;
+            if rule.is_live(&item.what) {
+                return Some((item.moment(), item.what));
             }
         }
     }
 
     /// The first entry that is not after `bound`.
-    pub fn peek(&mut self, bound: Moment) -> Option<(Moment, T)> {
-        if self.advance(bound, &|_: &T| true) { self.today.items.first().copied() } else { None }
+    pub fn peek(&mut self, bound: Moment, rule: &impl Rule<T>) -> Option<(Moment, T)> {
+        if !self.advance(bound, rule) {
+            return None;
+        }
+        self.today.items.first().map(|item| (item.moment(), item.what))
     }
 
-    /// Keeps only the entries for which `keep` holds.
-    pub fn retain(&mut self, mut keep: impl FnMut(Moment, &T) -> bool) {
-        let mut all = self.take_all();
-        all.retain(|(moment, what)| keep(*moment, what));
-        self.lay_out(all);
-    }
-
-    /// Removes everything.
-    pub fn clear(&mut self) {
-        *self = Calendar::new();
+    /// Drops the entries that no longer count.
+    pub fn clear_away(&mut self, rule: &impl Rule<T>) {
+        let all = self.take_all(rule);
+        self.lay_out(&all, rule);
     }
 
     /// Moves on to the first day on which something is due, not beyond `bound`; whether something is due by then.
     #[inline]
-    fn advance(&mut self, bound: Moment, live: &impl Fn(&T) -> bool) -> bool {
+    fn advance(&mut self, bound: Moment, rule: &impl Rule<T>) -> bool {
         loop {
             if let Some(first) = self.today.items.first() {
-                return first.0 <= bound;
+                return first.moment() <= bound;
             }
-            if !self.next_day(bound, live) {
+            if !self.next_day(bound, rule) {
                 return false;
             }
         }
     }
 
-    /// Goes to the next busy day; whether there is one that begins by `bound`.
-    fn next_day(&mut self, bound: Moment, live: &impl Fn(&T) -> bool) -> bool {
-        if self.ringed == 0 {
-            if self.later.is_empty() || self.first_later > bound {
-                return false;
-            }
-            // All that waits is far away: a new ring there.
-            let all = self.take_all();
-            self.lay_out(all);
-            return true;
-        }
-        let (day, last) = (self.busy_day(), ticks(bound) >> self.shift);
-        if day.min(self.turn) > last {
+    /// Goes to the next busy slot and deals it out; whether there is one that begins by `bound`.
+    fn next_day(&mut self, bound: Moment, rule: &impl Rule<T>) -> bool {
+        if self.slotted == 0 {
             return false;
         }
-        if day >= self.turn {
-            self.turn_over();
+        if self.is_badly_laid_out() {
+            let all = self.take_all(rule);
+            self.lay_out(&all, rule);
             return true;
         }
+        let Some((wheel, digit)) = self.busy_slot() else { return false };
+        let low = BITS * wheel as u32;
+        let above = self.day & u64::MAX.checked_shl(low + BITS).unwrap_or(0);
+        let day = above | (digit as u64) << low;
+        if day > self.day_of(bound.time.0) {
+            return false;
+        }
         self.day = day;
-        let slot = self.slot(day);
-        self.busy[slot / 64] &= !(1 << (slot % 64));
-        self.ringed -= self.days[slot].len();
-        self.taken += self.today.fill(&mut self.days[slot], live);
+        self.deal_out(wheel, digit, rule);
         true
     }
 
-    /// The first busy day of the ring, which is not empty.
-    fn busy_day(&self) -> u128 {
-        let mut day = self.day + 1;
-        loop {
-            debug_assert!(day <= self.day + self.days.len() as u128 + 64, "the ring is empty");
-            let slot = self.slot(day);
-            let word = self.busy[slot / 64] >> (slot % 64);
-            if word != 0 {
-                return day + u128::from(word.trailing_zeros());
-            }
-            day += 64 - (slot % 64) as u128;
-        }
-    }
-
-    /// Puts what has come into reach of the ring on its day, for the next turn.
-    fn turn_over(&mut self) {
-        let days = self.days.len() as u128;
-        let passed = self.turn - self.turned;
-        let (often, seldom) = (passed * u128::from(4 * PER_DAY), passed * u128::from(PER_DAY) / 4);
-        let taken = u128::from(self.taken);
+    /// Whether many more or fewer entries come to a day than should, or most came since days were given their length.
+    #[inline]
+    fn is_badly_laid_out(&mut self) -> bool {
         let waiting = self.len();
-        let right = 2 * waiting / PER_DAY as usize;
-        let wrong_size = right > 4 * self.days.len() || 8 * right + LEAST_DAYS < self.days.len();
-        if taken > often || taken < seldom || wrong_size {
-            let all = self.take_all();
-            self.lay_out(all);
-            return;
+        if waiting > 4 * self.laid_out + 64 {
+            return true;
         }
-        (self.turned, self.taken) = (self.turn, 0);
-        self.day = self.turn - 1;
-        self.turn = self.day + days;
-        self.first_later = Moment::NEVER;
-        let mut later = std::mem::take(&mut self.later);
-        later.retain(|&(moment, what)| {
-            let day = ticks(moment) >> self.shift;
-            if day - self.day < days {
-                self.ring(day, (moment, what));
-                return false;
+        if self.come <= waiting as u64 + 1024 {
+            return false;
+        }
+        let days = self.day - self.since;
+        let (often, seldom) = (days.saturating_mul(4 * PER_DAY), days.saturating_mul(PER_DAY) / 4);
+        let bad = self.come > often && self.shift > 0 || self.come < seldom;
+        (self.come, self.since) = (0, self.day);
+        bad
+    }
+
+    /// The first busy slot: what is on a lower wheel comes before what is on a higher.
+    fn busy_slot(&self) -> Option<(usize, usize)> {
+        for (wheel, busy) in self.busy.iter().enumerate() {
+            let now = (self.day >> (BITS * wheel as u32)) as usize % SLOTS;
+            // Slots up to the present one are empty.
+            for (word, bits) in busy.iter().enumerate().skip(now / 64) {
+                if *bits != 0 {
+                    return Some((wheel, word * 64 + bits.trailing_zeros() as usize));
+                }
             }
-            self.first_later = self.first_later.min(moment);
-            true
-        });
-        self.later = later;
-    }
-
-    #[inline]
-    fn slot(&self, day: u128) -> usize {
-        (day as usize) & (self.days.len() - 1)
-    }
-
-    #[inline]
-    fn ring(&mut self, day: u128, entry: (Moment, T)) {
-        let slot = self.slot(day);
-        self.busy[slot / 64] |= 1 << (slot % 64);
-        self.days[slot].push(entry);
-        self.ringed += 1;
-    }
-
-    fn take_all(&mut self) -> Vec<(Moment, T)> {
-        let mut all = std::mem::take(&mut self.later);
-        all.append(&mut self.today.items);
-        for day in &mut self.days {
-            all.append(day);
         }
-        self.busy.fill(0);
-        self.ringed = 0;
+        None
+    }
+
+    /// Puts what is in a slot on its days; the slot's first day is the present one.
+    fn deal_out(&mut self, wheel: usize, digit: usize, rule: &impl Rule<T>) {
+        self.busy[wheel][digit / 64] &= !(1 << (digit % 64));
+        let slot = std::mem::replace(&mut self.slots[wheel * SLOTS + digit], EMPTY);
+        let (mut chunk, mut filled) = (slot.chunk, slot.filled as usize);
+        while chunk != NONE {
+            let first = chunk as usize * CHUNK;
+            self.slotted -= filled;
+            for k in first..first + filled {
+                let item = self.items[k];
+                let day = self.day_of(item.ns);
+                if day > self.day {
+                    self.put(day, item);
+                } else if rule.is_live(&item.what) {
+                    self.today.items.push(item);
+                }
+            }
+            let next = std::mem::replace(&mut self.next[chunk as usize], self.free);
+            (self.free, chunk, filled) = (chunk, next, CHUNK);
+        }
+        self.come += self.today.items.len() as u64;
+        self.today.order(rule);
+    }
+
+    #[inline]
+    fn day_of(&self, ns: i64) -> u64 {
+        // Time before the start of the run comes first as well.
+        ((ns as u64) ^ (1 << 63)) >> self.shift
+    }
+
+    /// Puts an entry of a later day into its slot.
+    #[inline]
+    fn put(&mut self, day: u64, item: Item<T>) {
+        let wheel = ((u64::BITS - 1 - (day ^ self.day).leading_zeros()) / BITS) as usize % WHEELS;
+        let digit = (day >> (BITS * wheel as u32)) as usize % SLOTS;
+        let mut slot = self.slots[wheel * SLOTS + digit];
+        if (slot.filled as usize).is_multiple_of(CHUNK) {
+            if slot.chunk == NONE {
+                self.busy[wheel][digit / 64] |= 1 << (digit % 64);
+            }
+            slot = Slot { chunk: self.fresh_chunk(slot.chunk, item), filled: 0 };
+        }
+        self.items[slot.chunk as usize * CHUNK + slot.filled as usize] = item;
+        slot.filled += 1;
+        self.slots[wheel * SLOTS + digit] = slot;
+        self.slotted += 1;
+    }
+
+    /// An empty chunk before another; a new one is filled with something.
+    fn fresh_chunk(&mut self, before: u32, filling: Item<T>) -> u32 {
+        if self.free == NONE {
+            self.items.resize(self.items.len() + CHUNK, filling);
+            self.next.push(before);
+            return (self.next.len() - 1) as u32;
+        }
+        let chunk = self.free;
+        self.free = std::mem::replace(&mut self.next[chunk as usize], before);
+        chunk
+    }
+
+    /// Takes everything that counts out.
+    fn take_all(&mut self, rule: &impl Rule<T>) -> Vec<Item<T>> {
+        let mut all = std::mem::take(&mut self.today.items);
+        all.retain(|item| rule.is_live(&item.what));
+        for slot in &mut self.slots {
+            let (mut chunk, mut filled) = (slot.chunk, slot.filled as usize);
+            while chunk != NONE {
+                let first = chunk as usize * CHUNK;
+                all.extend(self.items[first..first + filled].iter().filter(|item| rule.is_live(&item.what)));
+                (chunk, filled) = (self.next[chunk as usize], CHUNK);
+            }
+            *slot = EMPTY;
+        }
+        self.busy = [[0; SLOTS / 64]; WHEELS];
+        self.items.clear();
+        self.next.clear();
+        (self.free, self.slotted) = (NONE, 0);
         all
     }
 
     /// Chooses the length of a day by the nearer half of what waits, and lays everything out anew.
-    fn lay_out(&mut self, mut all: Vec<(Moment, T)>) {
-        self.first_later = Moment::NEVER;
-        self.taken = 0;
-        let days = (2 * all.len() / PER_DAY as usize).next_power_of_two().clamp(LEAST_DAYS, MOST_DAYS);
-        if days != self.days.len() {
-            self.days.resize_with(days, Vec::new);
-            self.days.shrink_to_fit();
-            self.busy = vec![0; days / 64];
-        }
-        let middle = all.len() / 2;
-        let Some(first) = all.iter().map(|e| e.0).min() else {
-            (self.turned, self.turn) = (self.day, self.day);
-            return;
-        };
-        all.select_nth_unstable_by_key(middle, |e| e.0);
-        let span = ticks(all[middle].0) - ticks(first);
-        let length = span * u128::from(PER_DAY) / (middle as u128 + 1);
-        // Whole powers of two; at least 2⁻³² ns, at most some seconds.
-        self.shift = (u128::BITS - length.leading_zeros()).clamp(1, 64) - 1;
-        self.day = ticks(first) >> self.shift;
-        (self.turned, self.turn) = (self.day, self.day + days as u128);
-        for &(moment, what) in &all {
-            self.push(moment, what);
-        }
-        // The room of the pile is used again.
-        if self.later.capacity() < all.capacity() / 2 {
-            all.clear();
-            all.append(&mut self.later);
-            self.later = all;
+    fn lay_out(&mut self, all: &[Item<T>], rule: &impl Rule<T>) {
+        self.laid_out = all.len();
+        let mut times: Vec<i64> = all.iter().map(|item| item.ns).collect();
+        let middle = times.len() / 2;
+        let Some(first) = times.iter().min().copied() else { return };
+        let (_, half, _) = times.select_nth_unstable(middle);
+        let span = half.wrapping_sub(first) as u64;
+        let length = u128::from(span) * u128::from(PER_DAY) / (middle as u128 + 1);
+        // Whole powers of two; at least a nanosecond, at most some seconds.
+        self.shift = (u128::BITS - length.leading_zeros()).clamp(1, 33) - 1;
+        self.day = self.day_of(first);
+        (self.come, self.since) = (0, self.day);
+        for item in all {
+            self.push(item.moment(), item.what, rule);
         }
     }
 }
 
-/// A binary heap with the least on top, by `(Moment, T)`.
+/// A binary heap with the first on top.
 #[derive(Clone, Debug)]
 struct Heap<T> {
-    items: Vec<(Moment, T)>,
+    items: Vec<Item<T>>,
 }
 
-impl<T: Ord + Copy> Heap<T> {
-    /// Takes over a day's entries; the heap is empty and the day keeps its room.
-    /// Returns how many were left out.
-    fn fill(&mut self, day: &mut Vec<(Moment, T)>, live: &impl Fn(&T) -> bool) -> u64 {
-        debug_assert!(self.items.is_empty());
-        let due = day.len();
-        self.items.extend(day.iter().filter(|e| live(&e.1)));
-        day.clear();
+impl<T: Copy> Heap<T> {
+    /// Makes a heap of items in any order.
+    fn order(&mut self, rule: &impl Rule<T>) {
         for k in (0..self.items.len() / 2).rev() {
-            self.sink(k);
+            self.sink(k, rule);
         }
-        (due - self.items.len()) as u64
     }
 
     #[inline]
-    fn push(&mut self, entry: (Moment, T)) {
-        self.items.push(entry);
+    fn push(&mut self, item: Item<T>, rule: &impl Rule<T>) {
+        self.items.push(item);
         let mut k = self.items.len() - 1;
         while k > 0 {
             let up = (k - 1) / 2;
-            if self.items[up] <= entry {
+            if !item.is_before(&self.items[up], rule) {
                 break;
             }
             self.items[k] = self.items[up];
             k = up;
         }
-        self.items[k] = entry;
+        self.items[k] = item;
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<(Moment, T)> {
+    fn pop(&mut self, rule: &impl Rule<T>) -> Option<Item<T>> {
         let last = self.items.pop()?;
         let Some(first) = self.items.first_mut() else { return Some(last) };
         let top = std::mem::replace(first, last);
-        self.sink(0);
+        self.sink(0, rule);
         Some(top)
     }
 
-    fn sink(&mut self, mut k: usize) {
-        let entry = self.items[k];
+    fn sink(&mut self, mut k: usize, rule: &impl Rule<T>) {
+        let item = self.items[k];
         loop {
             let mut child = 2 * k + 1;
             if child >= self.items.len() {
                 break;
             }
-            if child + 1 < self.items.len() && self.items[child + 1] < self.items[child] {
+            if child + 1 < self.items.len() && self.items[child + 1].is_before(&self.items[child], rule) {
                 child += 1;
             }
-            if entry <= self.items[child] {
+            if !self.items[child].is_before(&item, rule) {
                 break;
             }
             self.items[k] = self.items[child];
             k = child;
         }
-        self.items[k] = entry;
+        self.items[k] = item;
     }
 }
 
@@ -358,6 +444,19 @@ mod tests {
     use std::collections::BTreeMap;
     use swarmyard_base::chance::{Draw, Purpose};
     use swarmyard_base::{Time, Uid, math};
+
+    /// What can be divided by three no longer counts.
+    struct NoThirds;
+
+    impl Rule<u32> for NoThirds {
+        fn is_live(&self, what: &u32) -> bool {
+            !what.is_multiple_of(3)
+        }
+
+        fn is_before(&self, a: &u32, b: &u32) -> bool {
+            a < b
+        }
+    }
 
     struct Both {
         calendar: Calendar<u32>,
@@ -380,14 +479,14 @@ mod tests {
         fn push(&mut self, moment: Moment) {
             let what = (self.unit() * 1e9) as u32;
             if self.map.insert((moment, what), ()).is_none() {
-                self.calendar.push(moment, what);
+                self.calendar.push(moment, what, &OwnOrder);
             }
         }
 
         fn pop(&mut self, bound: Moment) -> Option<Moment> {
             let first = self.map.first_key_value().map(|e| *e.0).filter(|e| e.0 <= bound);
-            assert_eq!(self.calendar.peek(bound), first);
-            assert_eq!(self.calendar.pop(bound), first);
+            assert_eq!(self.calendar.peek(bound, &OwnOrder), first);
+            assert_eq!(self.calendar.pop(bound, &OwnOrder), first);
             self.map.remove(&first?);
             assert_eq!(self.calendar.len(), self.map.len());
             Some(first?.0)
@@ -424,7 +523,7 @@ mod tests {
                     }
                 }
                 if step % 7_777 == 0 {
-                    both.calendar.retain(|_, what| what % 3 != 0);
+                    both.calendar.clear_away(&NoThirds);
                     both.map.retain(|key, ()| key.1 % 3 != 0);
                 }
             }
@@ -437,9 +536,10 @@ mod tests {
     fn equal_moments_come_by_what_they_are() {
         let mut calendar = Calendar::new();
         for what in [5, 1, 4, 2, 3] {
-            calendar.push(Moment::at(Time(7)), what);
+            calendar.push(Moment::at(Time(7)), what, &OwnOrder);
         }
-        let order: Vec<i32> = std::iter::from_fn(|| calendar.pop(Moment::at(Time(7)))).map(|e| e.1).collect();
+        let order: Vec<i32> =
+            std::iter::from_fn(|| calendar.pop(Moment::at(Time(7)), &OwnOrder)).map(|e| e.1).collect();
         assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 
@@ -447,8 +547,8 @@ mod tests {
     fn a_bound_is_kept_to_the_last_bit() {
         let mut calendar = Calendar::new();
         let moment = Moment { time: Time(1_000), offset: 17 };
-        calendar.push(moment, ());
-        assert_eq!(calendar.pop(Moment { time: Time(1_000), offset: 16 }), None);
-        assert_eq!(calendar.pop(moment), Some((moment, ())));
+        calendar.push(moment, (), &OwnOrder);
+        assert_eq!(calendar.pop(Moment { time: Time(1_000), offset: 16 }, &OwnOrder), None);
+        assert_eq!(calendar.pop(moment, &OwnOrder), Some((moment, ())));
     }
 }

@@ -7,7 +7,7 @@
 //! truth and one step lands on it.
 
 use crate::hull::{Separation, SideOf, separation};
-use swarmyard_base::{Rot2, Vec2};
+use swarmyard_base::{Rot2, Vec2, math};
 use swarmyard_part_api::{Outline, Segment};
 
 /// Bodies are in contact when their outlines are this near. Outlines never overlap: the skin lies
@@ -186,7 +186,7 @@ fn speeds(a: &Mover<'_>, b: &Mover<'_>, skin: Skin) -> f64 {
 /// the first moment they would come nearer.
 #[must_use]
 pub fn first_contact(a: &Mover<'_>, b: &Mover<'_>, until_s: f64, work: &mut Workspace) -> Option<Contact> {
-    let start = a.segment.start_s.max(b.segment.start_s);
+    let start = math::max(a.segment.start_s, b.segment.start_s);
     first_contact_between(a, b, (start, until_s), Skin::STANDARD, work)
 }
 
@@ -304,7 +304,7 @@ fn first_contact_of_overlapping(
     work: &mut Workspace,
 ) -> Option<Contact> {
     let (pa, pb) = (a.segment.position_at(start), b.segment.position_at(start));
-    let room = |distance: f64| (distance - skin.width_m).max(0.0);
+    let room = |distance: f64| math::max(distance - skin.width_m, 0.0);
     let (disc_a, disc_b);
     if is_line(b) {
         let line = Pair::at(&Mover { outline: &Outline::disc(0.0), ..*a }, b, start, skin, work);
@@ -355,12 +355,18 @@ impl<'w> Pair<'w> {
         match self.sep.side {
             SideOf::Second => {
                 for &p in &self.work.a {
-                    least = least.min(first_root(n.dot(p) - front_b - slack, self.rate(p), bends.on_second));
+                    least = math::min(
+                        least,
+                        first_root(n.dot(p) - front_b - slack, self.rate(p), bends.on_second),
+                    );
                 }
             }
             SideOf::First => {
                 for &q in &self.work.b {
-                    least = least.min(first_root(front_a - n.dot(q) - slack, self.rate(q), bends.on_first));
+                    least = math::min(
+                        least,
+                        first_root(front_a - n.dot(q) - slack, self.rate(q), bends.on_first),
+                    );
                 }
             }
             SideOf::Neither => {
@@ -368,20 +374,20 @@ impl<'w> Pair<'w> {
                     let (place_a, rate_a) = (n.dot(p), n.dot(self.pa.point_velocity(p)));
                     for &q in &self.work.b {
                         let rate = rate_a - n.dot(self.pb.point_velocity(q));
-                        least = least.min(first_root(place_a - n.dot(q) - slack, rate, bends.still));
+                        least = math::min(least, first_root(place_a - n.dot(q) - slack, rate, bends.still));
                     }
                 }
             }
         }
         // A step must move time on, or the loop would stand still on rounding.
-        least.max(1e-12)
+        math::max(least, 1e-12)
     }
 
     /// Places along the normal of the foremost corners of both.
     fn fronts(&self) -> (f64, f64) {
         let n = self.sep.normal;
-        let front_a = self.work.a.iter().map(|p| n.dot(*p)).fold(f64::INFINITY, f64::min);
-        let front_b = self.work.b.iter().map(|p| n.dot(*p)).fold(f64::NEG_INFINITY, f64::max);
+        let front_a = self.work.a.iter().map(|p| n.dot(*p)).fold(f64::INFINITY, math::min);
+        let front_b = self.work.b.iter().map(|p| n.dot(*p)).fold(f64::NEG_INFINITY, math::max);
         (front_a, front_b)
     }
 
@@ -397,11 +403,12 @@ impl<'w> Pair<'w> {
         let (front_a, front_b) = self.fronts();
         let extent = |hull: &[Vec2], touches: &dyn Fn(f64) -> bool| {
             let touching = hull.iter().filter(|p| touches(n.dot(**p))).map(|p| along.dot(*p));
-            touching.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
+            touching
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (math::min(lo, x), math::max(hi, x)))
         };
         let (a0, a1) = extent(&self.work.a, &|x| x <= front_a + FLAT_M);
         let (b0, b1) = extent(&self.work.b, &|x| x >= front_b - FLAT_M);
-        let (low, high) = (a0.max(b0), a1.min(b1));
+        let (low, high) = (math::max(a0, b0), math::min(a1, b1));
         let level = (front_a - self.radii.0 + front_b + self.radii.1) / 2.0;
         let place = |x: f64| along * x + n * level;
         if high <= low {
@@ -414,7 +421,7 @@ impl<'w> Pair<'w> {
     /// Whether the bodies come nearer where they touch.
     fn closes(&self) -> bool {
         let (low, high) = self.touching();
-        self.rate(low).min(self.rate(high)) < -self.skin.free_closing(self.gap, self.speeds)
+        math::min(self.rate(low), self.rate(high)) < -self.skin.free_closing(self.gap, self.speeds)
     }
 
     /// The contact: the point of touch, or the middle of two sides that lie flat on one another,
@@ -434,7 +441,7 @@ impl<'w> Pair<'w> {
 /// First τ > 0 with room + rate·τ − bend·τ²/2 = 0; infinite when there is none.
 #[inline]
 fn first_root(room: f64, rate: f64, bend: f64) -> f64 {
-    let room = room.max(0.0);
+    let room = math::max(room, 0.0);
     let root = (rate * rate + 2.0 * bend * room).sqrt();
     if rate < 0.0 {
         2.0 * room / (root - rate)

@@ -1,6 +1,7 @@
 //! Distance between two convex hulls of few points.
 
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// How far apart two hulls are, and in which direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +77,7 @@ fn best_axis(a: &[Vec2], b: &[Vec2]) -> Option<Separation> {
             let edge = r - q;
             let outward = -edge.perp() * (1.0 / edge.norm());
             let offset = outward.dot(q);
-            let gap = other.iter().map(|p| outward.dot(*p)).fold(f64::INFINITY, f64::min) - offset;
+            let gap = other.iter().map(|p| outward.dot(*p)).fold(f64::INFINITY, math::min) - offset;
             take(Separation { distance: gap, normal: outward * sign, side });
         });
     }

@@ -6,6 +6,7 @@
 //! down until it does not.
 
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// How two surfaces bounce and rub.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,8 +94,8 @@ impl Impact {
         if softness <= 0.0 {
             return Impulse { normal: 0.0, tangent: 0.0 };
         }
-        let parting = (material.restitution * closing).max(least_parting);
-        let normal = ((closing + parting) / softness).max(0.0);
+        let parting = math::max(material.restitution * closing, least_parting);
+        let normal = math::max((closing + parting) / softness, 0.0);
         let limit = material.friction * normal;
         let tangent = (-slide / (self.a.softness(t) + self.b.softness(t))).clamp(-limit, limit);
         Impulse { normal, tangent: self.without_gain(normal, tangent) }

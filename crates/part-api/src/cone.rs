@@ -8,7 +8,7 @@
 use crate::rays::{REACH_SLACK_M, keep, ray_line};
 use crate::{Fan, MarkShape, Outline, World};
 use std::f64::consts::PI;
-use swarmyard_base::{Pose2, Rot2, Vec2};
+use swarmyard_base::{Pose2, Rot2, Vec2, math};
 
 /// A cone of at most half a turn, fixed on a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,9 +107,9 @@ impl Cone {
         for normal in [right.perp(), -self.edge.perp()] {
             let (depth, rate) = (normal.dot(a), normal.dot(along));
             if rate > 0.0 {
-                from = from.max(-depth / rate);
+                from = math::max(from, -depth / rate);
             } else if rate < 0.0 {
-                to = to.min(-depth / rate);
+                to = math::min(to, -depth / rate);
             } else if depth < 0.0 {
                 return None;
             }
@@ -118,7 +118,8 @@ impl Cone {
             return None;
         }
         let length2 = along.norm2();
-        let nearest = if length2 > 0.0 { (-a.dot(along) / length2).max(from).min(to) } else { from };
+        let nearest =
+            if length2 > 0.0 { math::min(math::max(-a.dot(along) / length2, from), to) } else { from };
         Some((a + along * nearest).norm())
     }
 
@@ -134,7 +135,7 @@ impl Cone {
         }
         // A disc is nearer the nearer one looks to its centre, and that is at an edge of the cone.
         let hits = [self.edge, right].map(|edge| outline.ray(-centre, edge));
-        hits.into_iter().flatten().reduce(f64::min)
+        hits.into_iter().flatten().reduce(math::min)
     }
 
     /// Distance from the tip to the part of an outline inside the cone; `pose` in the cone's frame.
@@ -149,18 +150,18 @@ impl Cone {
         }
         let place = |k: usize| at + rot.apply(corners[k % corners.len()]);
         let sides = (0..corners.len()).filter_map(|k| self.to_line(place(k), place(k + 1)));
-        sides.reduce(f64::min)
+        sides.reduce(math::min)
     }
 
     /// Distance from the tip to a line along the rays.
     fn rays_to_line(&self, a: Vec2, b: Vec2) -> Option<f64> {
-        self.rays.iter().filter_map(|ray| ray_line(a, b, *ray)).reduce(f64::min)
+        self.rays.iter().filter_map(|ray| ray_line(a, b, *ray)).reduce(math::min)
     }
 
     /// Distance from the tip to an outline along the rays.
     fn rays_to_outline(&self, outline: &Outline, at: Vec2, rot: Rot2) -> Option<f64> {
         let tip = rot.unapply(-at);
-        self.rays.iter().filter_map(|ray| outline.ray(tip, rot.unapply(*ray))).reduce(f64::min)
+        self.rays.iter().filter_map(|ray| outline.ray(tip, rot.unapply(*ray))).reduce(math::min)
     }
 }
 
@@ -218,7 +219,7 @@ impl World<'_> {
             let far = far + entry.reach;
             if self.is_own(slot, other)
                 || (entry.at - middle).norm2() > far * far
-                || !cone.sees(self.bodies.heights[other])
+                || !cone.sees(self.bodies.heights_of(other))
             {
                 return;
             }

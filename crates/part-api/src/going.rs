@@ -259,7 +259,7 @@ fn chain(
     );
     let segment = arc.segment(a);
     let off = |share: f64| (segment.position_at(share * dt) - at(t0 + share * dt).at).norm();
-    let worst = off(0.25).max(off(0.5)).max(off(0.75));
+    let worst = math::max(math::max(off(0.25), off(0.5)), off(0.75));
     if (worst > pattern.tolerance_m() || depth < 2) && depth < 20 {
         let middle = 0.5 * (t0 + t1);
         chain(from, pattern, (t0, middle), name, depth + 1, plan)?;

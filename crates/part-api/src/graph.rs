@@ -10,6 +10,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use swarmyard_base::hash::bytes_hash;
 use swarmyard_base::{Diagnostic, Diagnostics};
@@ -251,8 +252,10 @@ fn provider(
 }
 
 /// What a step of a protocol wants of its neighbours; played after the step.
-#[derive(Default)]
 pub(crate) struct Effects {
+    /// The first; most steps want one thing or nothing, and that takes no memory of its own.
+    first: Option<(u16, Wish)>,
+    /// Those after it.
     queue: VecDeque<(u16, Wish)>,
     stores: Vec<(u16, Vec<u8>)>,
 }
@@ -263,12 +266,28 @@ enum Wish {
 }
 
 impl Effects {
+    fn new(stores: Vec<(u16, Vec<u8>)>) -> Effects {
+        Effects { first: None, queue: VecDeque::new(), stores }
+    }
+
     pub(crate) fn request(&mut self, node: u16, port: usize, request: Request) {
-        self.queue.push_back((node, Wish::Request(port, request)));
+        self.push((node, Wish::Request(port, request)));
     }
 
     pub(crate) fn indicate(&mut self, node: u16, user: Option<User>, what: Indication) {
-        self.queue.push_back((node, Wish::Indicate(user, what)));
+        self.push((node, Wish::Indicate(user, what)));
+    }
+
+    fn push(&mut self, wish: (u16, Wish)) {
+        if self.first.is_none() && self.queue.is_empty() {
+            self.first = Some(wish);
+        } else {
+            self.queue.push_back(wish);
+        }
+    }
+
+    fn pop(&mut self) -> Option<(u16, Wish)> {
+        self.first.take().or_else(|| self.queue.pop_front())
     }
 
     pub(crate) fn persist(&mut self, node: u16, bytes: Vec<u8>) {
@@ -282,10 +301,52 @@ impl Effects {
     }
 }
 
-/// The running protocols of one robot.
+/// The running protocols of one robot. 40 bytes and the protocols' own memory, while nothing is under way.
 pub struct Graph {
     model: Arc<GraphModel>,
-    nodes: Vec<Box<dyn Microprotocol>>,
+    nodes: Nodes,
+    /// `None` means an empty one.
+    rest: Option<Box<Rest>>,
+}
+
+/// The protocols by number; most robots have one.
+enum Nodes {
+    One(Box<dyn Microprotocol>),
+    Many(Box<[Box<dyn Microprotocol>]>),
+}
+
+impl Nodes {
+    fn fresh(model: &GraphModel) -> Nodes {
+        match &model.nodes[..] {
+            [only] => Nodes::One(only.model.start()),
+            many => Nodes::Many(many.iter().map(|n| n.model.start()).collect()),
+        }
+    }
+}
+
+impl Deref for Nodes {
+    type Target = [Box<dyn Microprotocol>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Nodes::One(node) => std::slice::from_ref(node),
+            Nodes::Many(nodes) => nodes,
+        }
+    }
+}
+
+impl DerefMut for Nodes {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Nodes::One(node) => std::slice::from_mut(node),
+            Nodes::Many(nodes) => nodes,
+        }
+    }
+}
+
+/// What a graph has to remember beside its protocols.
+#[derive(Clone, Default)]
+struct Rest {
     /// What survives a crash, by node.
     stores: Vec<(u16, Vec<u8>)>,
     /// Motions and watches under way: (task or watch, node, the user's tag).
@@ -311,8 +372,7 @@ impl Graph {
     /// Fresh protocols; [`Happening::Start`] starts them.
     #[must_use]
     pub fn new(model: &Arc<GraphModel>) -> Graph {
-        let nodes = model.nodes.iter().map(|n| n.model.start()).collect();
-        Graph { model: Arc::clone(model), nodes, stores: Vec::new(), tags: Vec::new() }
+        Graph { model: Arc::clone(model), nodes: Nodes::fresh(model), rest: None }
     }
 
     /// What it is an instance of.
@@ -323,8 +383,10 @@ impl Graph {
 
     /// Loses its memory, except what was persisted.
     pub fn crash(&mut self) {
-        self.nodes = self.model.nodes.iter().map(|n| n.model.start()).collect();
-        self.tags.clear();
+        self.nodes = Nodes::fresh(&self.model);
+        if let Some(rest) = &mut self.rest {
+            rest.tags.clear();
+        }
     }
 
     /// Lets the protocols react to what happens.
@@ -332,7 +394,7 @@ impl Graph {
     /// # Errors
     /// When they never come to rest.
     pub fn on(&mut self, happening: Happening, robot: &mut dyn Robot) -> Result<(), Endless> {
-        let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
+        let mut effects = Effects::new(self.take_stores());
         self.begin(happening, robot, &mut effects);
         self.settle(effects, robot)
     }
@@ -348,7 +410,7 @@ impl Graph {
         request: Request,
         robot: &mut dyn Robot,
     ) -> Result<(), Endless> {
-        let mut effects = Effects { queue: VecDeque::new(), stores: std::mem::take(&mut self.stores) };
+        let mut effects = Effects::new(self.take_stores());
         if usize::from(node) < self.nodes.len() {
             effects.request(node, port, request);
         }
@@ -359,7 +421,7 @@ impl Graph {
     fn settle(&mut self, mut effects: Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut steps = 0;
         let mut endless = None;
-        while let Some((node, wish)) = effects.queue.pop_front() {
+        while let Some((node, wish)) = effects.pop() {
             steps += 1;
             if steps > MOST_STEPS {
                 endless = Some(Endless { protocol: self.model.nodes[node as usize].name.clone() });
@@ -370,7 +432,9 @@ impl Graph {
                 Wish::Indicate(user, what) => self.tell(node, user, &what, robot, &mut effects),
             }
         }
-        self.stores = effects.stores;
+        if !effects.stores.is_empty() {
+            self.rest().stores = effects.stores;
+        }
         endless.map_or(Ok(()), Err)
     }
 
@@ -413,7 +477,7 @@ impl Graph {
                 }
             }
             Happening::Pushed { node, push } => {
-                let tag = self.tags.iter().find(|t| t.0 == push.watch && t.1 == node).map(|t| t.2);
+                let tag = self.tags().iter().find(|t| t.0 == push.watch && t.1 == node).map(|t| t.2);
                 if let Some(tag) = tag {
                     let port = self.body_port(node, ServiceKind::Watching);
                     let what = Indication::Pushed { tag, push };
@@ -436,8 +500,21 @@ impl Graph {
     }
 
     fn take_tag(&mut self, number: u64, node: u16) -> Option<u64> {
-        let k = self.tags.iter().position(|t| t.0 == number && t.1 == node)?;
-        Some(self.tags.remove(k).2)
+        let tags = &mut self.rest.as_mut()?.tags;
+        let k = tags.iter().position(|t| t.0 == number && t.1 == node)?;
+        Some(tags.remove(k).2)
+    }
+
+    fn tags(&self) -> &[(u64, u16, u64)] {
+        self.rest.as_ref().map_or(&[], |rest| &rest.tags)
+    }
+
+    fn rest(&mut self) -> &mut Rest {
+        self.rest.get_or_insert_default()
+    }
+
+    fn take_stores(&mut self) -> Vec<(u16, Vec<u8>)> {
+        self.rest.as_mut().map(|rest| std::mem::take(&mut rest.stores)).unwrap_or_default()
     }
 
     fn body_port(&self, node: u16, service: ServiceKind) -> usize {
@@ -492,7 +569,7 @@ impl Graph {
     ) {
         match request {
             Request::Motion(Drive::Go { tag, motion }) => match robot.go(node, &motion) {
-                Ok(task) => self.tags.push((task, node, tag)),
+                Ok(task) => self.rest().tags.push((task, node, tag)),
                 Err(why) => {
                     robot.say(&format!("cannot move: {why}"));
                     let what = Indication::Ended { tag, how: Ended::Replaced };
@@ -501,16 +578,16 @@ impl Graph {
             },
             Request::Motion(Drive::Halt) => robot.halt(),
             Request::Watching(LookOut::On { tag, watch }) => match robot.watch(node, &watch) {
-                Ok(number) => self.tags.push((number, node, tag)),
+                Ok(number) => self.rest().tags.push((number, node, tag)),
                 Err(why) => robot.say(&format!("cannot look out: {why}")),
             },
             Request::Watching(LookOut::Off { tag }) => {
                 let watches: Vec<u64> =
-                    self.tags.iter().filter(|t| t.1 == node && t.2 == tag).map(|t| t.0).collect();
+                    self.tags().iter().filter(|t| t.1 == node && t.2 == tag).map(|t| t.0).collect();
                 for watch in watches {
                     robot.unwatch(watch);
                 }
-                self.tags.retain(|t| !(t.1 == node && t.2 == tag));
+                self.rest().tags.retain(|t| !(t.1 == node && t.2 == tag));
             }
             _ => {}
         }
@@ -542,7 +619,8 @@ impl Graph {
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let nodes = self.nodes.iter().map(|n| n.save()).collect();
-        crate::to_bytes(&GraphImage { nodes, stores: self.stores.clone(), tags: self.tags.clone() })
+        let Rest { stores, tags } = self.rest.as_deref().cloned().unwrap_or_default();
+        crate::to_bytes(&GraphImage { nodes, stores, tags })
     }
 
     /// Takes over a memory; on failure it is as fresh.
@@ -558,7 +636,8 @@ impl Graph {
         for (node, bytes) in self.nodes.iter_mut().zip(&image.nodes) {
             node.load(bytes)?;
         }
-        (self.stores, self.tags) = (image.stores, image.tags);
+        let empty = image.stores.is_empty() && image.tags.is_empty();
+        self.rest = (!empty).then(|| Box::new(Rest { stores: image.stores, tags: image.tags }));
         Ok(())
     }
 }

@@ -4,7 +4,8 @@
 //! gives the same bits.
 
 use crate::BodyKind;
-use swarmyard_base::{Pose2, Uid, Vec2};
+use serde::{Deserialize, Serialize};
+use swarmyard_base::{Pose2, Uid, Vec2, math};
 
 /// One entry of the body grid: what a sweep needs before it looks any closer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,10 +30,10 @@ pub(crate) struct Cells {
 impl Cells {
     /// A grid over a box with about `wanted` cells, none smaller than `least_m`.
     pub(crate) fn over(min: Vec2, max: Vec2, wanted: usize, least_m: f64) -> Cells {
-        let (w, h) = ((max.x - min.x).max(1e-9), (max.y - min.y).max(1e-9));
+        let (w, h) = (math::max(max.x - min.x, 1e-9), math::max(max.y - min.y, 1e-9));
         let wanted = wanted.clamp(1, 1 << 26) as f64;
         // A long thin box gets cells by its length, or there would be millions of columns.
-        let mut size = (w * h / wanted).sqrt().max(w.max(h) / wanted).max(least_m);
+        let mut size = math::max(math::max((w * h / wanted).sqrt(), math::max(w, h) / wanted), least_m);
         if !size.is_finite() {
             size = f64::MAX;
         }
@@ -99,7 +100,7 @@ impl BodyGrid {
             let place = self.starts[cell] as usize;
             self.starts[cell] += 1;
             let reach = reach(slot);
-            self.max_reach = self.max_reach.max(reach);
+            self.max_reach = math::max(self.max_reach, reach);
             self.entries[place] = Entry { at: pose.at, reach, slot: slot as u32 };
         }
         self.starts.copy_within(0..self.cells.len(), 1);
@@ -131,7 +132,7 @@ impl BodyGrid {
 }
 
 /// One straight piece of something that never moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixedEdge {
     /// One end.
     pub a: Vec2,
@@ -206,7 +207,7 @@ impl FixedIndex {
 /// Calls `take` for every cell within `margin_m` of the line from `a` to `b` (and perhaps some beside them).
 pub(crate) fn cells_of(cells: &Cells, (a, b): (Vec2, Vec2), margin_m: f64, mut take: impl FnMut(usize)) {
     let size = 1.0 / cells.per_m;
-    let (r0, r1) = (cells.row(a.y.min(b.y) - margin_m), cells.row(a.y.max(b.y) + margin_m));
+    let (r0, r1) = (cells.row(math::min(a.y, b.y) - margin_m), cells.row(math::max(a.y, b.y) + margin_m));
     let slack = 1e-9 * (1.0 + size) + margin_m;
     for row in r0..=r1 {
         // The part of the line near this row's band gives the columns it can touch.
@@ -218,14 +219,14 @@ pub(crate) fn cells_of(cells: &Cells, (a, b): (Vec2, Vec2), margin_m: f64, mut t
         let (mut t0, mut t1) = (0.0_f64, 1.0_f64);
         if d.y != 0.0 {
             let (u, v) = ((low - a.y) / d.y, (high - a.y) / d.y);
-            t0 = t0.max(u.min(v));
-            t1 = t1.min(u.max(v));
+            t0 = math::max(t0, math::min(u, v));
+            t1 = math::min(t1, math::max(u, v));
         }
         if t0 > t1 {
             continue;
         }
         let (x0, x1) = (a.x + d.x * t0, a.x + d.x * t1);
-        for column in cells.column(x0.min(x1) - slack)..=cells.column(x0.max(x1) + slack) {
+        for column in cells.column(math::min(x0, x1) - slack)..=cells.column(math::max(x0, x1) + slack) {
             take(row * cells.columns + column);
         }
     }
@@ -234,8 +235,8 @@ pub(crate) fn cells_of(cells: &Cells, (a, b): (Vec2, Vec2), margin_m: f64, mut t
 pub(crate) fn bounds(points: impl Iterator<Item = Vec2>) -> (Vec2, Vec2) {
     let (mut min, mut max) = (Vec2::new(f64::MAX, f64::MAX), Vec2::new(f64::MIN, f64::MIN));
     for p in points {
-        min = Vec2::new(min.x.min(p.x), min.y.min(p.y));
-        max = Vec2::new(max.x.max(p.x), max.y.max(p.y));
+        min = Vec2::new(math::min(min.x, p.x), math::min(min.y, p.y));
+        max = Vec2::new(math::max(max.x, p.x), math::max(max.y, p.y));
     }
     if min.x > max.x { (Vec2::ZERO, Vec2::ZERO) } else { (min, max) }
 }

@@ -31,7 +31,7 @@ impl Hand {
 }
 
 /// What the jaws of a hand do in the coming quantum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Jaws {
     /// They are open; what they held is let go.
     #[default]
@@ -45,7 +45,7 @@ pub enum Jaws {
 }
 
 /// What one robot's hand does in the coming quantum.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grip {
     /// The hand in the body's frame, at the start of the quantum: the middle of the jaws, and where
     /// they point.

@@ -48,9 +48,12 @@ pub use protocol::{
     Broadcast, Bytes, Consensus, Custom, Cx, Detector, Drive, Elect, Exclusion, Group, Indication, Leader,
     Link, LookOut, Membership, Microprotocol, Monitor, Moving, Mutex, PortSpec, Private, Propose,
     ProtocolModel, Request, Service, ServiceKind, ToAll, ToRobots, User, Watching, from_bytes, to_bytes,
+    to_shared,
 };
 pub use rays::{Fan, SWEEP_FROM};
-pub use registers::{Access, BadAccess, Port, PortChannel, Register, RegisterFile, RegisterMap};
+pub use registers::{
+    Access, BadAccess, Place, Pokes, Port, PortChannel, Reaches, Register, RegisterFile, RegisterMap,
+};
 pub use registry::Registry;
 pub use robot::{
     Answer, Equipment, EventSensor, Every, Pending, Push, Query, Robot, Seen, Surroundings, Watch, WatchFor,

@@ -176,6 +176,11 @@ pub trait Program: Send + Sync {
     /// A fresh copy for one robot.
     fn start(&self) -> Box<dyn Mind>;
 
+    /// The host in whose sandbox copies run, by its name or what it can do; `None` is here.
+    fn place(&self) -> Option<&str> {
+        None
+    }
+
     /// Its code as bytes, and the name under which a recording keeps it.
     fn bytes(&self) -> (&str, &[u8]);
 
@@ -197,6 +202,10 @@ pub trait Program: Send + Sync {
 
 /// One robot's running program.
 pub trait Mind: Send {
+    /// Shows it what the next [`Mind::think`] will ask: robots whose programs run elsewhere are asked together. The
+    /// others need not look.
+    fn show(&mut self, _: &Occasion, _: &RegisterFile) {}
+
     /// Lets it work for one quantum on the latched registers.
     fn think(&mut self, moment: &Occasion, registers: &mut RegisterFile) -> Thought;
 

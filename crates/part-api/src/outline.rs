@@ -1,7 +1,8 @@
 //! Outlines of bodies: a disc or a convex polygon, with what rays and contacts need precomputed.
 
 use crate::rays::nearest_of_line;
-use swarmyard_base::{Pose2, Vec2};
+use serde::{Deserialize, Serialize};
+use swarmyard_base::{Pose2, Vec2, math};
 
 /// Most corners an outline may have.
 pub const MAX_CORNERS: usize = 64;
@@ -9,7 +10,7 @@ pub const MAX_CORNERS: usize = 64;
 /// A disc, a convex polygon, or (for walls) a line between two points.
 ///
 /// All three are "the convex hull of some points, grown by a radius", so contacts need one code.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
     /// Corners, counter-clockwise, in the body's frame. One for a disc, two for a wall.
     corners: Vec<Vec2>,
@@ -39,7 +40,12 @@ impl Outline {
     /// A thin wall from the origin to `to`.
     #[must_use]
     pub fn line(from: Vec2, to: Vec2) -> Outline {
-        Outline { corners: vec![from, to], round: 0.0, reach: from.norm().max(to.norm()), sides: Vec::new() }
+        Outline {
+            corners: vec![from, to],
+            round: 0.0,
+            reach: math::max(from.norm(), to.norm()),
+            sides: Vec::new(),
+        }
     }
 
     /// A convex polygon; corners in either direction.
@@ -86,7 +92,7 @@ impl Outline {
                 (normal, normal.dot(corners[k]))
             })
             .collect();
-        let reach = corners.iter().map(|c| c.norm()).fold(0.0, f64::max);
+        let reach = corners.iter().map(|c| c.norm()).fold(0.0, math::max);
         Outline { corners, round: 0.0, reach, sides }
     }
 
@@ -129,7 +135,7 @@ impl Outline {
     /// do not either. An outline that does not hold its origin stays as it is.
     #[must_use]
     pub fn inscribed(&self) -> Outline {
-        let nearest = self.sides.iter().map(|side| side.1).fold(f64::INFINITY, f64::min);
+        let nearest = self.sides.iter().map(|side| side.1).fold(f64::INFINITY, math::min);
         if nearest.is_finite() && nearest > 0.0 { Outline::disc(nearest) } else { self.clone() }
     }
 
@@ -159,7 +165,7 @@ impl Outline {
         let n = self.corners.len();
         let to_side =
             |k: usize| nearest_of_line(self.corners[k] - point, self.corners[(k + 1) % n] - point).norm();
-        ((0..n).map(to_side).fold(f64::INFINITY, f64::min) - self.round).max(0.0)
+        math::max((0..n).map(to_side).fold(f64::INFINITY, math::min) - self.round, 0.0)
     }
 
     /// The nearest point of the outline of a body at `pose`, and how far away it is; zero and the point itself
@@ -182,8 +188,9 @@ impl Outline {
     #[must_use]
     pub fn width(&self, direction: Vec2) -> f64 {
         let places = self.corners.iter().map(|c| c.dot(direction));
-        let (low, high) =
-            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (math::min(low, x), math::max(high, x))
+        });
         high - low + 2.0 * self.round
     }
 
@@ -196,7 +203,7 @@ impl Outline {
             return self.ray_disc(origin, direction);
         }
         let (enter, leave) = self.clip(origin, direction)?;
-        let enter = enter.max(0.0);
+        let enter = math::max(enter, 0.0);
         (enter <= leave).then_some(enter)
     }
 
@@ -227,9 +234,9 @@ impl Outline {
             let gap = offset - normal.dot(from);
             let rate = normal.dot(along);
             if rate < 0.0 {
-                enter = enter.max(gap / rate);
+                enter = math::max(enter, gap / rate);
             } else if rate > 0.0 {
-                leave = leave.min(gap / rate);
+                leave = math::min(leave, gap / rate);
             } else if gap < 0.0 {
                 return None;
             }
@@ -250,7 +257,7 @@ impl Outline {
         if along + half < 0.0 {
             return None;
         }
-        Some((along - half).max(0.0))
+        Some(math::max(along - half, 0.0))
     }
 }
 

@@ -402,6 +402,17 @@ pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_allocvec(value).unwrap_or_else(|e| unreachable!("plain data has bytes: {e}"))
 }
 
+/// A value as bytes that are shared.
+#[must_use]
+pub fn to_shared<T: Serialize>(value: &T) -> Bytes {
+    // Most messages are short: those never need a buffer of their own.
+    let mut buffer = [0; 256];
+    match postcard::to_slice(value, &mut buffer) {
+        Ok(bytes) => Bytes::from(&*bytes),
+        Err(_) => to_bytes(value).into(),
+    }
+}
+
 /// A value from bytes.
 ///
 /// # Errors
@@ -464,6 +475,11 @@ impl Cx<'_> {
         self.robot.say(text);
     }
 
+    /// Says that a program from outside has failed: see [`Robot::failed`].
+    pub fn failed(&mut self, why: &str) {
+        self.robot.failed(why);
+    }
+
     /// Asks a protocol below (or the network, or the body) for something; it happens after this step, at the
     /// same moment.
     pub fn request<S: Service>(&mut self, port: Port<S>, request: S::Request) {
@@ -472,12 +488,12 @@ impl Cx<'_> {
 
     /// Sends a message over a link.
     pub fn send<M: Serialize>(&mut self, port: Port<Link>, to: Vec<u32>, message: &M) {
-        self.request(port, ToRobots { to, bytes: to_bytes(message).into() });
+        self.request(port, ToRobots { to, bytes: to_shared(message) });
     }
 
     /// Sends a message to all robots, this one among them.
     pub fn broadcast<M: Serialize>(&mut self, port: Port<Broadcast>, message: &M) {
-        self.request(port, ToAll(to_bytes(message).into()));
+        self.request(port, ToAll(to_shared(message)));
     }
 
     /// Begins a motion.

@@ -238,7 +238,7 @@ impl<'a> Eye<'a> {
         let (bearing, inverse) = quick_polar(local);
         let half = if distance2 > reach * reach {
             // asin x ≤ x + (π/2 − 1) x³ on [0, 1].
-            let x = (reach * inverse).min(1.0);
+            let x = math::min(reach * inverse, 1.0);
             x * (1.0 + 0.570_797 * x * x) + BEARING_SLACK
         } else {
             PI
@@ -253,7 +253,7 @@ impl<'a> Eye<'a> {
     /// The exact test of one ray against one body.
     #[inline]
     fn test_body(&self, other: usize, away: Vec2, local: Vec2, ray: usize) -> Option<f64> {
-        if !self.sees(self.world.bodies.heights[other]) {
+        if !self.sees(self.world.bodies.heights_of(other)) {
             return None;
         }
         let outline = &self.world.outlines[self.world.bodies.outline[other] as usize];
@@ -302,8 +302,8 @@ impl<'a> Eye<'a> {
             while from < distances[ray] + margin && from < self.fan.reach + margin {
                 let to = from + PIECE_M;
                 let (p, q) = (self.origin + direction * from, self.origin + direction * to);
-                let low = Vec2::new(p.x.min(q.x) - margin, p.y.min(q.y) - margin);
-                let high = Vec2::new(p.x.max(q.x) + margin, p.y.max(q.y) + margin);
+                let low = Vec2::new(math::min(p.x, q.x) - margin, math::min(p.y, q.y) - margin);
+                let high = Vec2::new(math::max(p.x, q.x) + margin, math::max(p.y, q.y) + margin);
                 self.world.grid.for_each_in(low, high, |entry| {
                     let away = entry.at - self.origin;
                     if direction.cross(away).abs() > entry.reach + REACH_SLACK_M
@@ -381,8 +381,8 @@ pub(crate) fn nearest_of_line(a: Vec2, b: Vec2) -> Vec2 {
 #[inline]
 fn quick_polar(v: Vec2) -> (f64, f64) {
     let (ax, ay) = (v.x.abs(), v.y.abs());
-    let inverse = 1.0 / ax.max(ay).max(1e-300);
-    let r = ax.min(ay) * inverse;
+    let inverse = 1.0 / math::max(math::max(ax, ay), 1e-300);
+    let r = math::min(ax, ay) * inverse;
     let q = r * r;
     let octant = ((-0.046_496_474_9 * q + 0.159_314_22) * q - 0.327_622_764) * q * r + r;
     // Which octant is a coin toss: arithmetic instead of branches that nobody can predict.

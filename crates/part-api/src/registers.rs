@@ -8,6 +8,10 @@
 //! Bytes are little-endian. An access that is misaligned, or touches a byte where nothing is mapped,
 //! reads zero or writes nothing there, and is kept for the report.
 
+mod far;
+
+pub use far::{Place, Pokes, Reaches};
+
 use crate::Layout;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -297,6 +301,20 @@ impl RegisterFile {
         let (written, poked) = rest.split_at_mut(len);
         written.copy_from_slice(image);
         poked.fill(0);
+    }
+
+    /// Takes bytes that were latched elsewhere, as if they had been here; tells whether they fit.
+    #[must_use]
+    pub fn bring_image(&mut self, latched: &[u8]) -> bool {
+        let len = self.map.len;
+        if latched.len() != len {
+            return false;
+        }
+        self.bad.clear();
+        self.bytes[..len].copy_from_slice(latched);
+        self.bytes[len..2 * len].copy_from_slice(latched);
+        self.bytes[2 * len..].fill(0);
+        true
     }
 
     /// Lets peeks see what was poked so far, and forgets what was wrong with it: the registers as they

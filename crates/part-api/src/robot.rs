@@ -27,6 +27,10 @@ pub trait Robot {
     fn chance(&mut self) -> Draw;
     /// Says something in the log.
     fn say(&mut self, text: &str);
+    /// A program that decides for it has failed. Said whether or not anybody reads the log.
+    fn failed(&mut self, why: &str) {
+        self.say(why);
+    }
 
     /// Hands a message of a protocol to the network, for these robots.
     fn send(&mut self, protocol: u32, to: &[u32], bytes: Arc<[u8]>);

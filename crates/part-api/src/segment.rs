@@ -17,7 +17,7 @@ pub enum Frame {
 }
 
 /// Constant velocity and spin from a start: rest, straight line, turn in place, arc, or glide.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
     /// Start, in seconds after the beginning of the stretch.
     pub start_s: f64,

@@ -3,6 +3,7 @@
 use crate::rays::REACH_SLACK_M;
 use crate::{FixedEdge, World};
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// What touches the line only this near to its ends does not stand in the way: a beacon may be fixed
 /// on a wall or on the rim of a body.
@@ -33,12 +34,12 @@ impl World<'_> {
         let sight = Sight { from: from.0, to: to.0, heights: (from.1, to.1), end: END_M / length };
         let margin = self.grid.max_reach() + REACH_SLACK_M;
         let span = Vec2::new(margin, margin);
-        let pieces = (length / PIECE_M).ceil().max(1.0);
+        let pieces = math::max((length / PIECE_M).ceil(), 1.0);
         let (mut piece, mut free) = (0.0, true);
         while free && piece < pieces {
             let (p, q) = (sight.point(piece / pieces), sight.point((piece + 1.0) / pieces));
-            let low = Vec2::new(p.x.min(q.x), p.y.min(q.y)) - span;
-            let high = Vec2::new(p.x.max(q.x), p.y.max(q.y)) + span;
+            let low = Vec2::new(math::min(p.x, q.x), math::min(p.y, q.y)) - span;
+            let high = Vec2::new(math::max(p.x, q.x), math::max(p.y, q.y)) + span;
             self.fixed.for_each_in(low, high, |_, edge| free = free && !sight.meets_edge(edge));
             self.grid.for_each_in(low, high, |entry| {
                 let slot = entry.slot as usize;
@@ -55,7 +56,7 @@ impl World<'_> {
         let local = |p: Vec2| rot.unapply(p - pose.at);
         let outline = &self.outlines[self.bodies.outline[slot] as usize];
         let chord = outline.chord(local(sight.from), local(sight.to));
-        chord.is_some_and(|chord| sight.is_blocked(chord, self.bodies.heights[slot]))
+        chord.is_some_and(|chord| sight.is_blocked(chord, self.bodies.heights_of(slot)))
     }
 }
 
@@ -71,7 +72,7 @@ impl Sight {
         }
         let height = |share: f64| self.heights.0 + (self.heights.1 - self.heights.0) * share.clamp(0.0, 1.0);
         let (a, b) = (height(enter), height(leave));
-        a.min(b) <= solid.1 && a.max(b) >= solid.0
+        math::min(a, b) <= solid.1 && math::max(a, b) >= solid.0
     }
 
     fn meets_edge(&self, edge: &FixedEdge) -> bool {

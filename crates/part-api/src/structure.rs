@@ -29,6 +29,7 @@ pub fn sheets() -> Vec<Sheet> {
         robot_type(),
         register(),
         robot(),
+        display(),
         assertion(),
         record(),
         fault(),
@@ -236,6 +237,11 @@ fn robot_type() -> Sheet {
         "file",
         ParamType::Text,
         "The robot's own file, such as `essex.robot`, with its outline, parts and controllers; a key in the scenario wins over the file's.",
+    ))
+    .param(Param::new(
+        "on",
+        ParamType::Text,
+        "Where robots of this type are simulated when the run is spread over hosts: the name of a host, or something that a host can do, such as `fast-float`. It never changes a result.",
     ));
     shape(sheet)
         .param(Param::number("height", Unit::Metre, "Height of the body; sensors mounted higher than others see over them.").within(1e-3, 1.0e4).or_num(0.3))
@@ -262,8 +268,16 @@ fn robot() -> Sheet {
         .param(Param::new("at", ParamType::Pose, "Where it starts; with a layout, where the layout's origin is.").or(Value::Pose(Pose2::default())))
         .param(Param::new("count", ParamType::Int { min: 1, max: 10_000_000 }, "How many."))
         .param(Param::new("first", ParamType::Int { min: 0, max: 1 }, "Number of the first of `count` robots: 0 or 1.").or(Value::Int(1)))
+        .param(Param::new("on", ParamType::Text, "Where it is simulated when the run is spread over hosts, instead of where its type says: the name of a host, or something that a host can do. It never changes a result."))
         .param(Param::new("layout", ParamType::Inline(Kind::Layout), "How the `count` robots are placed; a row with a step of three radii when left out."))
         .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"r\"\ntype = \"dot\"\ncount = 9\nlayout = { class = \"grid\", columns = 3, spacing = \"50cm\" }")
+}
+
+fn display() -> Sheet {
+    Sheet::new("display", Kind::Structure, "Displays on another host: where the run is served (`swarmyard serve --reach …`), a relay is started there, for any number of them. It never changes a result.")
+        .param(Param::new("name", ParamType::Text, "Name in its path `/displays/NAME`; `display1` and so on when left out."))
+        .param(Param::new("on", ParamType::Text, "The host, by its name or what it can do, such as `display`.").required())
+        .example("[type.dot]\nradius = 0.1\n\n[[robot]]\nname = \"a\"\ntype = \"dot\"\n\n[[display]]\non = \"desk\"")
 }
 
 fn assertion() -> Sheet {

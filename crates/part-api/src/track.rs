@@ -6,6 +6,7 @@
 use crate::Track;
 use crate::grid::{Cells, bounds, cells_of};
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// Most entries of all cells together; more, and the cells are made larger.
 const MAX_ENTRIES: usize = 1 << 22;
@@ -99,7 +100,7 @@ impl TrackIndex {
         let cell = self.cells.cell(self.cells.column(point.x), self.cells.row(point.y));
         let near = &self.members[self.starts[cell] as usize..self.starts[cell + 1] as usize];
         let covered = near.iter().filter(|(t, piece)| covers(&tracks[*t as usize], *piece, point));
-        covered.map(|(t, _)| tracks[*t as usize].reflectivity).fold(0.0, f64::max)
+        covered.map(|(t, _)| tracks[*t as usize].reflectivity).fold(0.0, math::max)
     }
 }
 
@@ -210,7 +211,7 @@ mod tests {
             let on = |t: &&Track| {
                 if t.width.is_none() { is_inside(&t.points, p) } else { pieces(t).any(|k| covers(t, k, p)) }
             };
-            let slow = tracks.iter().filter(on).map(|t| t.reflectivity).fold(0.0, f64::max);
+            let slow = tracks.iter().filter(on).map(|t| t.reflectivity).fold(0.0, math::max);
             assert_eq!(index.reflectivity_at(&tracks, p), slow, "{p:?}");
             lit += usize::from(slow > 0.0);
         }

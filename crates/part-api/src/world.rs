@@ -79,7 +79,9 @@ pub struct Bodies<'a> {
     pub outline: &'a [u32],
     /// Kind.
     pub kind: &'a [BodyKind],
-    /// Heights above the floor between which the body is solid.
+    /// Number of its type.
+    pub type_of: &'a [u32],
+    /// Heights above the floor between which bodies are solid, by type.
     pub heights: &'a [(f64, f64)],
 }
 
@@ -94,6 +96,13 @@ impl Bodies<'_> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.uid.is_empty()
+    }
+
+    /// Heights above the floor between which the body in `slot` is solid.
+    #[inline]
+    #[must_use]
+    pub fn heights_of(&self, slot: usize) -> (f64, f64) {
+        self.heights[self.type_of[slot] as usize]
     }
 }
 
@@ -113,7 +122,7 @@ pub struct Touch {
 }
 
 /// A mark on the floor, for track sensors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Track {
     /// Its path.
     pub path: String,
@@ -126,7 +135,7 @@ pub struct Track {
 }
 
 /// A light that says who it is. It has no body: nothing collides with it, and nothing hides behind it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beacon {
     /// Its path.
     pub path: String,

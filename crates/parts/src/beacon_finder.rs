@@ -75,7 +75,7 @@ impl BeaconFinder {
         let (pose, rot) = (world.bodies.pose[slot], world.bodies.rot[slot]);
         let eye = pose.at + rot.apply(self.mount.at);
         let away = beacon.pose.at - eye;
-        let reach = self.range.min(beacon.range);
+        let reach = math::min(self.range, beacon.range);
         // The cheap tests first: most beacons are too far away.
         if away.norm2() > reach * reach || away.norm2() == 0.0 {
             return None;
@@ -94,7 +94,8 @@ impl BeaconFinder {
             return noisy;
         }
         let width = self.aperture / self.sectors;
-        let sector = ((noisy + self.aperture / 2.0) / width).floor().max(0.0).min(self.sectors - 1.0);
+        let sector =
+            math::min(math::max(((noisy + self.aperture / 2.0) / width).floor(), 0.0), self.sectors - 1.0);
         (sector + 0.5) * width - self.aperture / 2.0
     }
 }

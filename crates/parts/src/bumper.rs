@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Vec2};
+use swarmyard_base::{Diagnostic, Vec2, math};
 use swarmyard_part_api::{
     Built, Channel, Class, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows, Sensor,
     Sheet, TypeLayout, World,
@@ -53,7 +53,7 @@ impl Sensor for Bumper {
                 let turns = (touch.point.angle() + width / 2.0) / width;
                 let sector = (turns.floor() as i64).rem_euclid(self.sectors as i64) as usize;
                 pressed[sector] = 1.0;
-                by[sector] = by[sector].max(f64::from(touch.kind as u8));
+                by[sector] = math::max(by[sector], f64::from(touch.kind as u8));
             }
         }
     }

@@ -7,7 +7,7 @@
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::math::approach;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Twist2};
+use swarmyard_base::{Diagnostic, Twist2, math};
 use swarmyard_part_api::{
     ActRows, ActView, Actuator, Built, Channel, Class, Detail, Kind, Layout, Param, ParamType, Segment,
     Sheet, TypeLayout,
@@ -91,7 +91,7 @@ impl DiffDrive {
         }
         // Without a limit, zero gravity must not make one: ∞ · 0 is not a number.
         let grip = if self.grip.is_finite() { self.grip * view.gravity } else { f64::INFINITY };
-        (self.acceleration.min(grip) * view.quantum_s, grip * view.quantum_s)
+        (math::min(self.acceleration, grip) * view.quantum_s, grip * view.quantum_s)
     }
 
     /// Speeds of the floor under the wheels for a motion.

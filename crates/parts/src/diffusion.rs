@@ -5,7 +5,7 @@
 use crate::steer::{Rays, Wheels, drive_param, rays_param};
 use swarmyard_base::math::{atan2, tan};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Vec2};
+use swarmyard_base::{Diagnostic, Vec2, math};
 use swarmyard_part_api::{Built, Class, Controller, Kind, Param, Sheet, ThinkRows, ThinkView, TypeLayout};
 use swarmyard_scene::Params;
 
@@ -32,7 +32,7 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         rays,
         wheels: Wheels::find(p, layout)?,
         speed: p.num("speed"),
-        tan_alpha: tan(p.num("alpha").min(1.57)),
+        tan_alpha: tan(math::min(p.num("alpha"), 1.57)),
         delta: p.num("delta"),
     })))
 }
@@ -50,10 +50,10 @@ impl Controller for Diffusion {
         for row in 0..rows.uids.len() {
             let ranges = self.rays.ranges(rows, row);
             // The farthest reading stands for "nothing there", so no range constant is needed here.
-            let far = ranges.iter().fold(0.0_f64, |m, r| m.max(*r));
+            let far = ranges.iter().fold(0.0_f64, |m, r| math::max(m, *r));
             let mut sum = Vec2::ZERO;
             for (range, direction) in ranges.iter().zip(&self.rays.directions) {
-                sum = sum + *direction * (1.0 - range / far.max(1e-9));
+                sum = sum + *direction * (1.0 - range / math::max(far, 1e-9));
             }
             let mean = sum * (1.0 / ranges.len() as f64);
             let ahead = mean.x >= 0.0 && mean.y.abs() <= self.tan_alpha * mean.x;

@@ -2,7 +2,7 @@
 
 use swarmyard_base::math::approach;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Vec2};
+use swarmyard_base::{Diagnostic, Vec2, math};
 use swarmyard_part_api::structure::keeps_moving;
 use swarmyard_part_api::{
     ActRows, ActView, Actuator, AtEdge, Built, Class, Kind, Layout, Mirror, Param, ParamType, Segment, Sheet,
@@ -122,7 +122,7 @@ impl Script {
         let (mut way, mut turn) = (Vec2::ZERO, 0.0);
         for (k, leg) in self.legs.iter().enumerate() {
             let end = self.legs.get(k + 1).map_or(f64::INFINITY, |next| next.from);
-            let length = (end.min(to) - leg.from.max(from)).max(0.0);
+            let length = math::max(math::min(end, to) - math::max(leg.from, from), 0.0);
             way = way + leg.velocity * length;
             turn += leg.spin * length;
         }

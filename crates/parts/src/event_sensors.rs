@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 use swarmyard_part_api::{
     Answer, Built, Class, EventSensor, Kind, Query, Seen, Sheet, Surroundings, WatchFor,
 };
@@ -67,7 +68,7 @@ fn near(world: &dyn Surroundings, range: f64) -> Vec<(Option<u32>, Vec2, f64)> {
     let Some(pose) = world.pose(world.me()) else { return Vec::new() };
     let radius = world.radius(world.me());
     let found = world.near(pose.at, range + radius);
-    found.into_iter().map(|(_, robot, at, distance)| (robot, at, (distance - radius).max(0.0))).collect()
+    found.into_iter().map(|(_, robot, at, distance)| (robot, at, math::max(distance - radius, 0.0))).collect()
 }
 
 impl EventSensor for Proximity {

@@ -1,7 +1,7 @@
 //! What gripper and arm have in common: jaws that take hold of movable obstacles.
 
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Pose2, Vec2};
+use swarmyard_base::{Pose2, Vec2, math};
 use swarmyard_part_api::{Channel, Felt, Hand, Jaws, Mark, MarkShape, Param, ParamType, Sheet};
 use swarmyard_scene::{Params, Value};
 
@@ -78,7 +78,8 @@ impl Clasp {
     /// Two lines along what is between the jaws, near to one another while they hold something.
     pub(crate) fn marks(&self, jaws: Pose2, readings: &[f64]) -> Vec<Mark> {
         let holds = readings[readings.len() - FELT] != 0.0;
-        let (long, apart) = (self.hand.reach.max(0.02), self.hand.opening / if holds { 4.0 } else { 2.0 });
+        let (long, apart) =
+            (math::max(self.hand.reach, 0.02), self.hand.opening / if holds { 4.0 } else { 2.0 });
         let line = |(index, y): (usize, f64)| {
             let ends = [Vec2::new(-long, y), Vec2::new(long, y)].map(|p| jaws.point(p));
             Mark { shape: MarkShape::Line(ends.to_vec()), channel: "holding", index }

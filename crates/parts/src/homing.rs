@@ -3,6 +3,7 @@
 use crate::steer::{Wheels, drive_param};
 use std::f64::consts::PI;
 use swarmyard_base::Diagnostic;
+use swarmyard_base::math;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Built, Class, Controller, Kind, Param, ParamType, Sheet, ThinkRows, ThinkView, TypeLayout,
@@ -103,7 +104,7 @@ impl Controller for Homing {
                 Some((bearing, _)) => {
                     memory[1] = 0.0;
                     // First turn, then go: what is behind or beside is not approached in a wide arc.
-                    let ahead = (1.0 - bearing.abs() / 0.8).max(0.0);
+                    let ahead = math::max(1.0 - bearing.abs() / 0.8, 0.0);
                     let clear = if front > self.near || bearing.abs() > AHEAD { 1.0 } else { 0.0 };
                     (self.speed * ahead * clear, (self.gain * bearing).clamp(-self.turn, self.turn))
                 }

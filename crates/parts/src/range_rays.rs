@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2};
+use swarmyard_base::{Diagnostic, Pose2, Ratio, Vec2, math};
 use swarmyard_part_api::{
     Built, Channel, Class, Detail, Fan, Kind, Layout, Mark, MarkShape, Outline, Param, ParamType, SenseRows,
     Sensor, Sheet, TypeLayout, World,
@@ -104,10 +104,10 @@ impl Sensor for RangeRays {
                 }
             }
             for r in ranges {
-                *r = (*r - self.start).max(self.min).min(self.range);
+                *r = math::min(math::max(*r - self.start, self.min), self.range);
                 if let Some(step) = self.resolution {
                     // The greatest reading is a whole step within the range.
-                    *r = ((*r / step).round().min((self.range / step).floor())) * step;
+                    *r = (math::min((*r / step).round(), (self.range / step).floor())) * step;
                 }
             }
         }

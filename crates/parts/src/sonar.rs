@@ -7,7 +7,7 @@
 use std::f64::consts::PI;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Ratio};
+use swarmyard_base::{Diagnostic, Pose2, Ratio, math};
 use swarmyard_part_api::{
     Built, Channel, Class, Cone, Detail, Kind, Layout, Mark, Outline, Param, ParamType, SenseRows, Sensor,
     Sheet, TypeLayout, World,
@@ -102,7 +102,7 @@ impl Sensor for Sonar {
     }
 
     fn reach(&self) -> f64 {
-        let far = self.cones.iter().map(|c| c.mount().at.norm()).fold(0.0, f64::max);
+        let far = self.cones.iter().map(|c| c.mount().at.norm()).fold(0.0, math::max);
         far + self.range
     }
 
@@ -118,7 +118,7 @@ impl Sensor for Sonar {
                 if noisy && hit != 0.0 {
                     range += (self.noise + self.noise_share * range) * draw.normal(k as u32);
                 }
-                ranges[k] = range.max(self.min).min(self.range);
+                ranges[k] = math::min(math::max(range, self.min), self.range);
                 hits[k] = hit;
             }
         }

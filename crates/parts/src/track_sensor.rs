@@ -115,7 +115,7 @@ impl Patch {
     /// Sine of the greatest angle out of the vertical plane that belongs to the cone.
     fn widest(&self, off_rad: f64) -> f64 {
         let share = math::cos(self.half_angle) / math::cos(off_rad);
-        (1.0 - share * share).max(0.0).sqrt()
+        math::max(1.0 - share * share, 0.0).sqrt()
     }
 
     /// Half of the light between the middle plane and the plane at `off_rad` from the axis, as a solid
@@ -228,7 +228,7 @@ impl Sensor for TrackSensor {
     }
 
     fn reach(&self) -> f64 {
-        self.eyes.iter().map(|e| e.norm()).fold(0.0, f64::max) + self.reach
+        self.eyes.iter().map(|e| e.norm()).fold(0.0, math::max) + self.reach
     }
 
     fn sense(&self, world: &World<'_>, rows: &mut SenseRows<'_>) {
@@ -374,7 +374,7 @@ mod tests {
     fn plain_areas_of_the_ellipse_are_those_of_shapely() {
         let e = ellipse(8.0, 45.0, 15.0);
         let area = PI * e.along * e.across;
-        is_near(over_ellipse(&e, |_, y| 2.0 * y.min(1.0)) / area, 0.397_726, 1e-5);
+        is_near(over_ellipse(&e, |_, y| 2.0 * math::min(y, 1.0)) / area, 0.397_726, 1e-5);
         // A strip across has sharp ends, which the rule above does not like: the closed form instead.
         let part = |x: f64| {
             let s = (x - e.centre) / e.along;

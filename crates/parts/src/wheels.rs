@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Pose2, Vec2};
+use swarmyard_base::{Pose2, Vec2, math};
 use swarmyard_part_api::{Built, Class, Kind, Motion, MotionModule, Param, ParamType, Plan, Sheet, TurnWay};
 use swarmyard_scene::Params;
 
@@ -35,11 +35,11 @@ impl Most {
     /// # Errors
     /// When it is no positive number.
     fn speed(self, wanted: f64) -> Result<f64, String> {
-        positive(wanted, "a speed").map(|v| v.min(self.speed))
+        positive(wanted, "a speed").map(|v| math::min(v, self.speed))
     }
 
     fn turn_speed(self, wanted: f64) -> Result<f64, String> {
-        positive(wanted, "a turning speed").map(|v| v.min(self.turn_speed))
+        positive(wanted, "a turning speed").map(|v| math::min(v, self.turn_speed))
     }
 }
 

@@ -152,6 +152,27 @@ impl Names {
         None
     }
 
+    /// Which body of the type has this path.
+    #[must_use]
+    pub fn find(&self, path: &str) -> Option<u64> {
+        let mut first = 0_u64;
+        for run in &self.0 {
+            let within = match (run.from, path.strip_prefix(&run.prefix)) {
+                (_, None) => None,
+                (None, Some(rest)) => rest.is_empty().then_some(0),
+                (Some(from), Some(number)) => {
+                    let known = number.parse::<u64>().ok().filter(|n| n.to_string() == number);
+                    known.and_then(|n| n.checked_sub(from))
+                }
+            };
+            if let Some(within) = within.filter(|k| *k < run.count) {
+                return first.checked_add(within);
+            }
+            first = first.saturating_add(run.count);
+        }
+        None
+    }
+
     /// All paths in order.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         self.0.iter().flat_map(|run| {
@@ -194,7 +215,7 @@ impl Bodies {
                 topic,
                 first_row,
                 count,
-                names: Names::pack(model.paths[ty.slots.clone()].iter().map(|p| &**p)),
+                names: Names::pack(model.paths.of(ty.slots.clone())),
             });
         }
         Bodies {
@@ -354,6 +375,10 @@ mod tests {
         let names = Names::pack(paths);
         for (k, path) in paths.iter().enumerate() {
             assert_eq!(names.get(k as u64).as_deref(), Some(*path));
+            assert_eq!(names.find(path), Some(k as u64), "{path}");
+        }
+        for other in ["/robots/a2", "/robots/a5", "/robots/a01", "/robots/a+1", "/robots", ""] {
+            assert_eq!(names.find(other), None, "{other}");
         }
     }
 }

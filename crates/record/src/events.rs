@@ -100,6 +100,13 @@ pub enum Event {
         /// The protocol that was at work; empty when the whole robot was.
         protocol: String,
     },
+    /// The program outside that decides for a robot that lives by events failed.
+    AlgorithmFailed {
+        /// The robot.
+        robot: String,
+        /// What went wrong, and what follows.
+        what: String,
+    },
     /// A robot fell into a hole and is gone.
     Swallowed {
         /// The robot.
@@ -117,6 +124,9 @@ impl Event {
         match event {
             RunEvent::Endless { robot, protocol } => {
                 Some(Event::Endless { robot: name(*robot), protocol: protocol.clone() })
+            }
+            RunEvent::AlgorithmFailed { robot, why } => {
+                Some(Event::AlgorithmFailed { robot: name(*robot), what: why.clone() })
             }
             RunEvent::Swallowed { robot } => Some(Event::Swallowed { robot: name(*robot) }),
             RunEvent::Live(note) => Some(Event::Live(Box::new(LiveLine::new(model, note)))),
@@ -212,13 +222,17 @@ impl EventLog {
                     out.push(Event::Contact(contact(model, c)));
                 }
                 RunEvent::NotFinite { robot, what } => {
-                    out.push(Event::Halt { robot: path(model, *robot, "robot"), what: (*what).to_owned() });
+                    out.push(Event::Halt {
+                        robot: path(model, *robot, "robot"),
+                        what: what.word().to_owned(),
+                    });
                 }
                 RunEvent::ImpactLimit(body) => {
                     out.push(Event::ImpactLimit { body: path(model, *body, "body") })
                 }
                 RunEvent::Said { .. }
                 | RunEvent::Endless { .. }
+                | RunEvent::AlgorithmFailed { .. }
                 | RunEvent::Swallowed { .. }
                 | RunEvent::Live(_)
                 | RunEvent::BadAccess { .. }

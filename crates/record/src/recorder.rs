@@ -201,6 +201,13 @@ impl<W: Write + Seek> Recorder<W> {
         }
     }
 
+    /// Keeps how the run was spread over workers, as JSON: another run can start from it.
+    pub fn placement(&mut self, json: &str) {
+        if self.stopped.is_none() {
+            self.guard(|r| r.sink.attach(wire::PLACEMENT, "application/json", json.as_bytes()));
+        }
+    }
+
     /// Hands everything so far to the system: a copy of the file reads as a recording that was cut off now.
     pub fn flush(&mut self, now: Time) {
         if self.stopped.is_none() {

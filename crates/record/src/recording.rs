@@ -43,6 +43,7 @@ pub struct Recording {
     journal: Journal,
     events: Vec<(Time, Place)>,
     end: Option<End>,
+    placement: Option<String>,
     damage: Option<String>,
 }
 
@@ -136,6 +137,7 @@ impl Recording {
             header,
             eras: index.eras,
             marks: index.marks,
+            placement: index.placement,
             firsts: index.firsts,
             places: index.places,
             worlds: index.worlds,
@@ -179,6 +181,12 @@ impl Recording {
     /// Hashes of the worlds that came while running, each once.
     pub fn worlds(&self) -> impl Iterator<Item = u64> {
         self.worlds.iter().map(|w| w.world)
+    }
+
+    /// How the run was spread over workers, as JSON; `None` when it was not.
+    #[must_use]
+    pub fn placement(&self) -> Option<&str> {
+        self.placement.as_deref()
     }
 
     /// What a recording that begins in that world would have as its header, with texts and code.
@@ -307,6 +315,7 @@ struct Index {
     inputs: Vec<Input>,
     events: Vec<(Time, Place)>,
     end: Option<End>,
+    placement: Option<String>,
     damage: Option<String>,
 }
 
@@ -366,6 +375,11 @@ impl Index {
             let bytes = bytes.ok_or_else(|| bad("the code of a controller"))?;
             self.contents.insert(bytes_hash(&bytes), data);
             self.code.push(CodeBytes { name: name.to_owned(), bytes });
+            return Ok(());
+        }
+        if name == wire::PLACEMENT {
+            let bytes = scan.read(data, MAX_TEXT)?;
+            self.placement = bytes.and_then(|b| String::from_utf8(b).ok());
             return Ok(());
         }
         let Some(name) = name.strip_prefix(wire::SCENARIO_PREFIX) else { return Ok(()) };

@@ -78,7 +78,7 @@ fn find(model: &Model, path: &str) -> Result<(String, usize, What), Diagnostic> 
     let Some((slot, body, part)) = body else {
         let message = format!("there is no robot or part `{path}` to record");
         // Past this many robots the search for the nearest would take longer than reading the list.
-        let near = model.paths.iter().map(|p| &**p).take(20_000);
+        let near = model.paths.iter().take(20_000);
         return Err(Diagnostic::error("unknown-topic", message).suggest(path, near));
     };
     let parts = &model.types[model.type_of[slot] as usize].parts;

@@ -15,6 +15,7 @@ use ink::{Ink, escape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
+use swarmyard_base::math;
 use view::{View, nice};
 
 /// Points of all trails together.
@@ -164,7 +165,7 @@ impl Run {
 fn draw(recording: &Recording, run: &Run) -> String {
     let bodies = recording.bodies_of(recording.len().saturating_sub(1));
     let points = run.bodies.iter().flat_map(|b| b.trail.iter().map(|p| [f64::from(p[0]), f64::from(p[1])]));
-    let reach = bodies.types.iter().map(|t| reach(&t.outline)).fold(0.0, f64::max);
+    let reach = bodies.types.iter().map(|t| reach(&t.outline)).fold(0.0, math::max);
     let view = View::new(bodies, points, reach);
     let ink = Ink::new(bodies);
     let mut out = String::new();
@@ -194,7 +195,7 @@ fn title(recording: &Recording) -> String {
 
 fn reach(shape: &Shape) -> f64 {
     let far = |c: &[f64; 2]| swarmyard_base::math::hypot(c[0], c[1]);
-    let reach = shape.corners.iter().map(far).fold(0.0, f64::max) + shape.round;
+    let reach = shape.corners.iter().map(far).fold(0.0, math::max) + shape.round;
     if reach.is_finite() { reach } else { 0.0 }
 }
 
@@ -204,8 +205,8 @@ fn symbols(out: &mut String, run: &Run, bodies: &Bodies, view: &View) {
     let drawn: BTreeSet<usize> = run.bodies.iter().map(|b| b.ty).collect();
     for t in drawn {
         let ty = &bodies.types[t];
-        let size = reach(&ty.outline).max(1e-9);
-        let scale = view.scale * (2.2 / (size * view.scale)).max(1.0);
+        let size = math::max(reach(&ty.outline), 1e-9);
+        let scale = view.scale * math::max(2.2 / (size * view.scale), 1.0);
         let line = (0.16 * size * scale).clamp(0.6, 2.0);
         let _ = write!(out, r#"<g id="b{t}" stroke-width="{line:.2}" stroke-linejoin="round">"#);
         let front = if let [_] = ty.outline.corners[..] {
@@ -218,7 +219,7 @@ fn symbols(out: &mut String, run: &Run, bodies: &Bodies, view: &View) {
                     write!(out, "{}{:.2} {:.2}", if k == 0 { "M" } else { "L" }, c[0] * scale, -c[1] * scale);
             }
             out.push_str(r#"z"/>"#);
-            ty.outline.corners.iter().map(|c| c[0]).fold(0.0, f64::max)
+            ty.outline.corners.iter().map(|c| c[0]).fold(0.0, math::max)
         };
         if ty.kind == "robot" {
             let _ =
@@ -314,7 +315,7 @@ fn fixed(out: &mut String, bodies: &Bodies, view: &View) {
 /// One path per colour and piece: within a path overlaps do not add up, so crowds stay readable.
 fn trails(out: &mut String, run: &Run, bodies: &Bodies, view: &View, ink: &Ink) {
     let drawn = run.bodies.len().max(1) as f64;
-    let widest = bodies.types.iter().map(|t| reach(&t.outline)).fold(0.0, f64::max) * view.scale;
+    let widest = bodies.types.iter().map(|t| reach(&t.outline)).fold(0.0, math::max) * view.scale;
     let width = (0.3 * widest).clamp(0.8, 2.6) * if drawn > 300.0 { 0.8 } else { 1.0 };
     let strength = if drawn > 300.0 { 0.75 } else { 1.0 };
     let mut paths: Vec<[String; FADE.len()]> = vec![Default::default(); ink.len()];

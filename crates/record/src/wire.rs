@@ -17,6 +17,8 @@ pub(crate) const SCENARIO_PREFIX: &str = "scenario/";
 
 /// Code of controllers is in attachments under this name.
 pub(crate) const CODE_PREFIX: &str = "code/";
+/// The attachment that says how the run was spread over workers.
+pub(crate) const PLACEMENT: &str = "placement.json";
 
 /// Texts and code of worlds that came while running are in attachments under this name.
 pub(crate) const WORLD_PREFIX: &str = "world/";

@@ -43,7 +43,7 @@ fn frames_hold_every_pose_to_single_precision_and_the_hash() {
         assert_eq!(frame.poses, expected);
     }
     let found: Vec<String> = recording.bodies().paths().collect();
-    assert!(found.iter().map(String::as_str).eq(paths.iter().map(|p| &**p)), "{found:?}");
+    assert!(found.iter().map(String::as_str).eq(paths.iter()), "{found:?}");
     assert_eq!((recording.bodies().robots(), recording.bodies().len()), (3, 4), "a fixed disc is a body too");
     let end = recording.end().unwrap();
     assert_eq!((end.step, end.time, end.hash, end.frames), (20, Time(2_000_000_000), hashes[19], 21));

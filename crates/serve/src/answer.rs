@@ -2,6 +2,7 @@
 
 use crate::problems::problem_json;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use swarmyard_base::{Diagnostic, Diagnostics, Sources};
 use swarmyard_sim::Error;
 
@@ -20,6 +21,68 @@ pub(crate) struct Refusal {
 
 /// What a request comes to.
 pub(crate) type Answer = Result<Value, Refusal>;
+
+/// What a display is replied.
+pub(crate) enum Reply {
+    /// An answer that was made here.
+    Made(Answer),
+    /// One that was made elsewhere, word for word.
+    Passed(Passed),
+}
+
+/// A `reply` that somebody else made.
+#[derive(Clone, Debug)]
+pub(crate) struct Passed {
+    /// The number it carries.
+    pub(crate) id: u64,
+    pub(crate) is_ok: bool,
+    pub(crate) text: Arc<str>,
+}
+
+impl Reply {
+    pub(crate) fn is_ok(&self) -> bool {
+        match self {
+            Reply::Made(answer) => answer.is_ok(),
+            Reply::Passed(passed) => passed.is_ok,
+        }
+    }
+
+    /// As a message; `None` for what went well and has no number: nobody waits for it.
+    pub(crate) fn words(&self, asked: Option<u64>) -> Option<String> {
+        if self.is_ok() && asked.is_none() {
+            return None;
+        }
+        Some(match self {
+            Reply::Made(Ok(value)) => json!({ "is": "reply", "id": asked, "ok": value }).to_string(),
+            Reply::Made(Err(refusal)) => {
+                json!({ "is": "reply", "id": asked, "error": refusal.json() }).to_string()
+            }
+            Reply::Passed(passed) => passed.renumbered(asked),
+        })
+    }
+}
+
+impl Passed {
+    /// The same reply with another number. Where it stands as a server of ours writes it, the rest is not
+    /// touched: numbers that are read and written again may come out with another last digit.
+    fn renumbered(&self, asked: Option<u64>) -> String {
+        let id = Value::from(asked);
+        match self.text.strip_prefix(&format!(r#"{{"id":{},"#, self.id)) {
+            Some(rest) => format!(r#"{{"id":{id},{rest}"#),
+            None => {
+                let mut reply: Value = serde_json::from_str(&self.text).unwrap_or_default();
+                reply["id"] = id;
+                reply.to_string()
+            }
+        }
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Reply {
+        Reply::Made(answer)
+    }
+}
 
 impl Refusal {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Refusal {
@@ -62,5 +125,21 @@ impl From<Error> for Refusal {
             Error::Snapshot(e) => Refusal::new("snapshot", e.to_string()),
             Error::System(e) => Refusal::new("system", e),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_is_passed_on_keeps_every_digit_and_gets_the_number_of_who_asked() {
+        let text = r#"{"id":12,"is":"reply","ok":{"value":0.30000000000000004441}}"#;
+        let passed = Reply::Passed(Passed { id: 12, is_ok: true, text: text.into() });
+        assert_eq!(passed.words(Some(7)), Some(text.replace("12", "7")));
+        assert_eq!(passed.words(None), None);
+        let text = r#"{"is":"reply","id":12,"error":{}}"#;
+        let passed = Reply::Passed(Passed { id: 12, is_ok: false, text: text.into() });
+        assert_eq!(passed.words(None), Some(r#"{"error":{},"id":null,"is":"reply"}"#.into()));
     }
 }

@@ -22,7 +22,7 @@ const FRAME: Duration = Duration::from_micros(16_600);
 /// Time between two messages that people read.
 const CALM: Duration = Duration::from_millis(100);
 /// Messages with events that a display may be behind.
-const NEWS: usize = 256;
+pub(crate) const NEWS: usize = 256;
 
 /// What there is to see.
 pub(crate) struct Board {
@@ -59,17 +59,7 @@ pub(crate) struct Fresh<'a> {
 impl Board {
     /// An empty board, and the way to look at it.
     pub(crate) fn new() -> (Board, watch::Receiver<Arc<Shown>>) {
-        let nothing = || Arc::<str>::from("{}");
-        let shown = Shown {
-            status: nothing(),
-            control: nothing(),
-            world: nothing(),
-            text: Arc::from(""),
-            problems: Arc::from([]),
-            shot: Arc::default(),
-            inspected: Arc::default(),
-        };
-        let (shown, look) = watch::channel(Arc::new(shown));
+        let (shown, look) = watch::channel(Arc::new(Shown::nothing()));
         let board = Board {
             shown,
             news: broadcast::Sender::new(NEWS),

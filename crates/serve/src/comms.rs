@@ -133,7 +133,7 @@ impl Comms {
     /// Knows the robots of a model by number.
     fn name(&mut self, model: &Model) {
         let Some(live) = &model.live else { return };
-        let paths = live.members.iter().map(|slot| &*model.paths[*slot as usize]);
+        let paths = live.members.iter().map(|slot| &model.paths[*slot as usize]);
         if !paths.clone().eq(self.paths.iter().map(|p| &**p)) {
             self.paths = paths.map(Arc::from).collect();
         }

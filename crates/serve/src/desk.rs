@@ -12,21 +12,30 @@ use crate::tape::Tape;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use swarmyard_agents::Workshop;
+use swarmyard_agents::{Elsewhere, Workshop};
 use swarmyard_base::units::Unit;
 use swarmyard_engine::Model;
 use swarmyard_formats::{Loader, neko};
 use swarmyard_part_api::{BadAccess, Detail, Registry};
 use swarmyard_record::Recording;
-use swarmyard_sim::{Error, Options, Sim, registry_with};
+use swarmyard_sim::{Crowd, Error, Options, Sim, registry_with};
 
 /// What is shown when there is nothing to show.
 pub(crate) const EMPTY: &str = "format = 1\ntitle = \"untitled\"\n\n[world]\nmin = [-5, -5]\nmax = [5, 5]\n";
 
+/// What runs may use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Means {
+    /// Threads; 0 takes all processors for big worlds.
+    pub(crate) threads: usize,
+    /// How controllers and part models on other hosts are reached.
+    pub(crate) elsewhere: Option<Elsewhere>,
+}
+
 /// Where the texts and the code of a scenario come from.
 pub(crate) struct Setting {
     folder: PathBuf,
-    threads: usize,
+    means: Means,
     registry: Registry,
 }
 
@@ -41,9 +50,10 @@ impl Loader for Folder<'_> {
 
 impl Setting {
     /// The setting of scenarios in a folder. What was compiled is kept as long as it is.
-    pub(crate) fn at(folder: &Path, threads: usize) -> Setting {
-        let registry = registry_with(&Arc::new(Workshop::in_folder(folder)));
-        Setting { folder: folder.to_owned(), threads, registry }
+    pub(crate) fn at(folder: &Path, means: &Means) -> Setting {
+        let workshop = Workshop::in_folder(folder).with_elsewhere(means.elsewhere.clone());
+        let registry = registry_with(&Arc::new(workshop));
+        Setting { folder: folder.to_owned(), means: means.clone(), registry }
     }
 
     pub(crate) fn loader(&self) -> Folder<'_> {
@@ -56,12 +66,13 @@ impl Setting {
 
     /// The same, with every source compiled anew.
     fn fresh(&self) -> Setting {
-        Setting::at(&self.folder, self.threads)
+        Setting::at(&self.folder, &self.means)
     }
 
     /// The run of a text before its first step.
     pub(crate) fn read(&self, name: &str, text: &str) -> Result<Sim, Error> {
-        let options = Options { threads: self.threads, ..Options::default() };
+        let Means { threads, elsewhere } = self.means.clone();
+        let options = Options { threads, elsewhere, ..Options::default() };
         Sim::read(name, text, &Folder(&self.folder), &self.registry, &options)
     }
 }
@@ -71,8 +82,9 @@ impl Runner {
     pub(crate) fn answer(&mut self, client: u64, request: Request) -> Answer {
         use Request as R;
         match request {
-            R::Watch { frames, rate, marks, inspect, probes, grid, comms, links } => {
-                self.watch(client, Wishes { frames, rate, marks, inspect, probes, grid, comms, links })
+            R::Watch { frames, rate, marks, inspect, probes, grid, comms, links, workers } => {
+                let wishes = Wishes { frames, rate, marks, inspect, probes, grid, comms, links, workers };
+                self.watch(client, wishes)
             }
             R::Value { robot, part, channel, index } => self.value(&robot, &part, &channel, index),
             R::History { from, to, limit } => {
@@ -159,6 +171,10 @@ impl Runner {
                 Ok(json!({}))
             }
             R::Skip { robot } => done(self.show.live_mut().skip(&robot)),
+            R::Restart { .. } if self.show.live().is_spread() => {
+                let what = "programs run with the workers, and cannot be started again from here";
+                Err(Refusal::new("spread", what).help("`reset` starts all of them again"))
+            }
             R::Restart { robot } => match self.show.live_mut().restart(&robot)? {
                 true => Ok(json!({})),
                 false => Err(Refusal::new("no-program", format!("no native program of `{robot}` runs"))),
@@ -186,6 +202,9 @@ impl Runner {
             if !wishes.links {
                 client.links_seen = None;
             }
+            if !wishes.workers {
+                client.workers_seen = None;
+            }
             if client.wishes.probes != wishes.probes {
                 client.rows.clear();
             }
@@ -212,7 +231,7 @@ impl Runner {
     /// A new run of the document, from its start; a recording is shown from its start.
     fn reset(&mut self) -> Answer {
         let show = match self.show.recording() {
-            Some(recording) => Show::replay(recording, self.setting.threads)?,
+            Some(recording) => Show::replay(recording, self.setting.means.threads)?,
             None => {
                 let setting = self.setting.fresh();
                 let sim = setting.read(self.document.name(), self.document.text())?;
@@ -229,7 +248,9 @@ impl Runner {
     fn begin(&mut self, show: Show) {
         self.stand();
         let is_same_world = Arc::ptr_eq(self.show.sim().model(), show.sim().model());
+        let crowd = self.show.live_mut().release().or_else(|| self.parked.take());
         self.show = show;
+        self.spread(crowd);
         // The world may be another although the text is the same: it may have been looked at as it was.
         self.revision += u64::from(!is_same_world);
         self.number += 1;
@@ -243,6 +264,20 @@ impl Runner {
         self.problems.remove("open");
         self.problems.remove("code");
         self.note_warnings();
+    }
+
+    /// Gives the run to the workers, when there are some. A recording is run again here: they wait.
+    fn spread(&mut self, crowd: Option<Box<dyn Crowd>>) {
+        let Some(crowd) = crowd else { return };
+        if self.show.is_replay() {
+            self.parked = Some(crowd);
+            return;
+        }
+        self.show.live_mut().give_to(crowd);
+        if self.show.live().model().live.is_some() {
+            let what = "what robots tell each other is not shown of a run on workers";
+            self.log.say("info", "run", None, what);
+        }
     }
 
     /// Records the live run from here on; a recording is not recorded.
@@ -341,7 +376,7 @@ impl Runner {
 
     fn setting_of(&self, file: &str) -> Setting {
         let path = self.project.root().join(file);
-        Setting::at(path.parent().unwrap_or(self.project.root()), self.setting.threads)
+        Setting::at(path.parent().unwrap_or(self.project.root()), &self.setting.means)
     }
 
     fn open(&mut self, path: &str) -> Answer {
@@ -375,7 +410,7 @@ impl Runner {
     }
 
     fn open_text(&mut self, name: String, text: String) -> Answer {
-        let setting = Setting::at(self.project.root(), self.setting.threads);
+        let setting = Setting::at(self.project.root(), &self.setting.means);
         let sim = setting.read(&name, &text)?;
         self.adopt(setting, Document::unsaved(name, text), Show::new(sim));
         Ok(json!({ "run": self.number, "revision": self.revision }))
@@ -385,7 +420,7 @@ impl Runner {
     pub(crate) fn open_recording(&mut self, path: Option<&str>, recording: Recording) -> Answer {
         let text = recording.header().sources.first().map_or_else(String::new, |s| s.text.clone());
         let damage = recording.damage().map(str::to_owned);
-        let show = Show::replay(Arc::new(recording), self.setting.threads)?;
+        let show = Show::replay(Arc::new(recording), self.setting.means.threads)?;
         let name = path.unwrap_or("recording").to_owned();
         let document = match path {
             Some(path) => Document::opened(path.to_owned(), text),

@@ -4,7 +4,7 @@ use crate::guard::Guard;
 use crate::link;
 use crate::message;
 use crate::page;
-use crate::runner::Command;
+use crate::runner::{Command, Recorded};
 use crate::server::Desk;
 use axum::Router;
 use axum::body::Bytes;
@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 const MOST_READ: usize = 4 * message::MOST_BYTES;
 
 /// Most bytes of a recording that is sent here.
-const MOST_UPLOAD: usize = 256 << 20;
+pub(crate) const MOST_UPLOAD: usize = 256 << 20;
 
 /// What a handler needs.
 #[derive(Clone)]
@@ -52,6 +52,7 @@ pub(crate) async fn serve(
     let router = Router::new()
         .route("/v1/link", get(open_link))
         .route("/v1/version", get(version))
+        .route("/v1/relay", get(relay))
         .route("/v1/status", get(status))
         .route("/v1/scenario", get(scenario))
         .route("/v1/recording.mcap", get(recording))
@@ -134,6 +135,14 @@ async fn status(State(shared): State<Shared>) -> Response {
     text(JSON, status)
 }
 
+/// Bytes in and out, where something is relayed.
+async fn relay(State(shared): State<Shared>) -> Response {
+    match &shared.desk.ledger {
+        Some(ledger) => text(JSON, ledger.json().to_string()),
+        None => refused(StatusCode::NOT_FOUND, "this is the server itself: nothing is relayed"),
+    }
+}
+
 async fn scenario(State(shared): State<Shared>) -> Response {
     let document = shared.desk.shown.borrow().text.to_string();
     text("application/toml; charset=utf-8", document)
@@ -144,7 +153,10 @@ async fn recording(State(shared): State<Shared>) -> Response {
     let (reply, answer) = oneshot::channel();
     shared.desk.tell(Command::Recording(reply));
     let file = match answer.await {
-        Ok(Ok(file)) => file,
+        Ok(Ok(Recorded::File(file))) => file,
+        Ok(Ok(Recorded::Bytes(bytes))) => {
+            return ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response();
+        }
         Ok(Err(why)) => return refused(StatusCode::CONFLICT, &why),
         Err(_) => return refused(StatusCode::SERVICE_UNAVAILABLE, "the server ends"),
     };
@@ -158,6 +170,7 @@ async fn recording(State(shared): State<Shared>) -> Response {
 async fn upload(State(shared): State<Shared>, RawQuery(query): RawQuery, body: Bytes) -> Response {
     let key = query.as_deref().unwrap_or("").split('&').find_map(|pair| pair.strip_prefix("key="));
     let key = key.unwrap_or("").to_owned();
+    let bytes = body.clone();
     let opened = tokio::task::spawn_blocking(move || Recording::from_bytes(body.to_vec())).await;
     let recording = match opened {
         Ok(Ok(recording)) => Box::new(recording),
@@ -165,7 +178,7 @@ async fn upload(State(shared): State<Shared>, RawQuery(query): RawQuery, body: B
         Err(_) => return refused(StatusCode::INTERNAL_SERVER_ERROR, "it could not be read"),
     };
     let (reply, answer) = oneshot::channel();
-    shared.desk.tell(Command::Upload { key, recording, reply });
+    shared.desk.tell(Command::Upload { key, recording, bytes, reply });
     match answer.await {
         Ok(Ok(value)) => text(JSON, value.to_string()),
         Ok(Err(refusal)) if refusal.code == "not-console" => refused(StatusCode::FORBIDDEN, &refusal.message),

@@ -22,11 +22,14 @@ pub(crate) struct Wishes {
     pub(crate) marks: MarksWanted,
     pub(crate) inspect: Vec<String>,
     pub(crate) probes: Vec<Probe>,
-    pub(crate) grid: Option<String>,
+    /// Robots whose maps are wanted.
+    pub(crate) grid: Vec<String>,
     /// What robots tell each other.
     pub(crate) comms: bool,
     /// Who could hear whom.
     pub(crate) links: bool,
+    /// What the workers of the run do.
+    pub(crate) workers: bool,
 }
 
 impl Wishes {
@@ -55,24 +58,43 @@ pub(crate) struct Client {
     pub(crate) comms_seen: u64,
     /// The links it was told last.
     pub(crate) links_seen: Option<Arc<str>>,
+    /// What it was told last about workers.
+    pub(crate) workers_seen: Option<Arc<str>>,
 }
 
 /// All displays.
-#[derive(Default)]
 pub(crate) struct Hub {
     clients: BTreeMap<u64, Client>,
     holder: Option<u64>,
     asking: Vec<u64>,
     last_id: u64,
+    /// From one display's number to the next.
+    stride: u64,
+}
+
+impl Default for Hub {
+    fn default() -> Hub {
+        Hub::numbered(0, 1)
+    }
 }
 
 impl Hub {
+    /// Nobody yet; displays are numbered from after `last` on, `stride` apart.
+    pub(crate) fn numbered(last: u64, stride: u64) -> Hub {
+        Hub { clients: BTreeMap::new(), holder: None, asking: Vec::new(), last_id: last, stride }
+    }
+
+    /// Everybody is gone. Numbers are never used again.
+    pub(crate) fn clear(&mut self) {
+        *self = Hub::numbered(self.last_id, self.stride);
+    }
+
     /// Somebody comes. It gets control if it wants it and nobody has it.
     pub(crate) fn join(&mut self, client: Client, console: bool) -> Result<u64, Refusal> {
         if self.clients.len() >= MOST_CLIENTS {
             return Err(Refusal::new("full", format!("there are {MOST_CLIENTS} displays already")));
         }
-        self.last_id += 1;
+        self.last_id += self.stride;
         self.clients.insert(self.last_id, client);
         if console && self.holder.is_none() {
             self.holder = Some(self.last_id);
@@ -116,12 +138,44 @@ impl Hub {
         Ok(json!({ "holds": self.holds(id) }))
     }
 
+    /// Notes that somebody asks whom only others can give control.
+    pub(crate) fn want(&mut self, id: u64) {
+        if !self.holds(id) && !self.asking.contains(&id) {
+            self.asking.push(id);
+        }
+    }
+
+    /// Who asked first.
+    pub(crate) fn first_asking(&self) -> Option<u64> {
+        self.asking.first().copied()
+    }
+
+    /// Nobody asks any more.
+    pub(crate) fn refuse_all(&mut self) {
+        self.asking.clear();
+    }
+
+    /// Control is nobody's.
+    pub(crate) fn let_go(&mut self) {
+        self.holder = None;
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.holder.is_some()
+    }
+
+    /// Why somebody may not take control away from others.
+    pub(crate) fn may_take(&self, id: u64) -> Result<(), Refusal> {
+        if self.clients.get(&id).is_some_and(|c| c.local) {
+            return Ok(());
+        }
+        let what = "control is taken only from the machine that the server runs on";
+        Err(Refusal::new("not-local", what).help("ask for it with `control.ask`"))
+    }
+
     /// Takes control, whoever has it: for people who sit at the machine.
     pub(crate) fn take(&mut self, id: u64) -> Answer {
-        if !self.clients.get(&id).is_some_and(|c| c.local) {
-            let what = "control is taken only from the machine that the server runs on";
-            return Err(Refusal::new("not-local", what).help("ask for it with `control.ask`"));
-        }
+        self.may_take(id)?;
         self.holder = Some(id);
         self.asking.retain(|a| *a != id);
         Ok(json!({ "holds": true }))
@@ -150,7 +204,7 @@ impl Hub {
         self.clients.get_mut(&id)
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Client> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Client> + Clone {
         self.clients.values()
     }
 
@@ -166,12 +220,16 @@ impl Hub {
 
     /// The `control` message.
     pub(crate) fn json(&self) -> Value {
+        self.json_with(None, &[], &[])
+    }
+
+    /// The `control` message where others are elsewhere: who holds control there, who asks, and who is there.
+    pub(crate) fn json_with(&self, holder: Option<&Value>, asking: &[Value], clients: &[Value]) -> Value {
         let named = |id: &u64| json!({ "id": id, "name": self.clients.get(id).map(|c| c.name.as_str()) });
-        json!({
-            "is": "control",
-            "holder": self.holder.as_ref().map(named),
-            "asking": self.asking.iter().map(named).collect::<Vec<_>>(),
-            "clients": self.clients.keys().map(named).collect::<Vec<_>>(),
-        })
+        let here = |ids: &mut dyn Iterator<Item = &u64>| ids.map(named).collect::<Vec<Value>>();
+        let asking = [asking, &here(&mut self.asking.iter())].concat();
+        let clients = [clients, &here(&mut self.clients.keys())].concat();
+        let holder = self.holder.as_ref().map(named).or(holder.cloned());
+        json!({ "is": "control", "holder": holder, "asking": asking, "clients": clients })
     }
 }

@@ -58,6 +58,11 @@ pub(crate) fn sample(sim: &Sim, client: &mut Client) {
     }
     let mut row = vec![crate::tell::seconds(sim.now())];
     row.extend(client.wishes.probes.iter().map(|p| number(sim, p).unwrap_or(f64::NAN)));
+    keep_row(client, row);
+}
+
+/// Keeps a row until it is sent.
+pub(crate) fn keep_row(client: &mut Client, row: Vec<f64>) {
     if client.rows.len() >= MOST_ROWS {
         client.rows.remove(0);
     }

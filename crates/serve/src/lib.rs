@@ -25,18 +25,23 @@ mod inspect;
 mod link;
 mod maps;
 mod message;
+pub mod modules;
 mod pace;
 mod page;
 mod problems;
+mod relay;
 mod runner;
 mod server;
 mod shot;
 mod show;
 mod tape;
 mod tell;
+mod workers;
 mod world;
 
 pub use message::fuzz_request;
+pub use modules::ModuleServer;
+pub use relay::{Relay, RelayOptions, Traffic};
 pub use server::{Options, Server, StartError};
 
 /// Version of the protocol.

@@ -3,18 +3,21 @@
 //! In: its messages. Out: answers in the order of its requests, and what lies on the board, as often as it
 //! wants and can take it. A display that stops reading fills its own socket and nothing else.
 
-use crate::answer::{Answer, Refusal};
+use crate::answer::{Refusal, Reply};
+use crate::frame::Grid;
 use crate::hub::Wishes;
 use crate::message::{self, Asked, Request};
 use crate::runner::{Command, Joined};
 use crate::server::Desk;
 use crate::shot::{Shot, Shown};
 use axum::body::Bytes;
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -31,6 +34,8 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 const POLICY: u16 = 1008;
 /// Code of a closed connection: the server goes away.
 const AWAY: u16 = 1001;
+/// Code of a refusal: there is no run to show, for now.
+pub(crate) const NO_SERVER: &str = "no-server";
 
 type Sink = SplitSink<WebSocket, Message>;
 
@@ -40,27 +45,32 @@ pub(crate) async fn serve(socket: WebSocket, local: bool, desk: Arc<Desk>) {
     let joined = match shake_hands(&mut stream, local, &desk).await {
         Ok(Some(joined)) => joined,
         Ok(None) => return,
-        Err(why) => return goodbye(&mut sink, &why, POLICY).await,
+        Err(ended) => return take_leave(&mut sink, &mut stream, ended).await,
     };
     let id = joined.id;
     let (answers, outgoing) = mpsc::channel(16);
     let (wishes, wished) = watch::channel(joined.wishes.clone());
     let welcome = json!({
-        "is": "welcome", "version": crate::PROTOCOL, "build": swarmyard_engine::build_id(), "you": id,
-        "key": joined.key, "project": desk.project.root().display().to_string(),
+        "is": "welcome", "version": crate::PROTOCOL, "build": joined.build, "you": id,
+        "key": joined.key, "project": joined.project,
     });
-    let mut writer = Writer { sink, sent: Sent::default(), wished };
+    let mut writer = Writer { sink, sent: Sent::default(), wished, bytes: Arc::clone(&joined.bytes) };
     let reader = read(&mut stream, id, &desk, &answers, &wishes);
     let ended = tokio::select! {
         why = reader => why,
         why = writer.run(welcome.to_string(), joined, outgoing, &desk) => why,
     };
     desk.tell(Command::Leave(id));
-    if let Some((why, code)) = ended {
-        goodbye(&mut writer.sink, &why, code).await;
-        // A socket that is closed with something unread resets the connection, and the goodbye is lost.
-        let _ = timeout(LAST_WORDS, async { while let Some(Ok(_)) = stream.next().await {} }).await;
+    if let Some(ended) = ended {
+        take_leave(&mut writer.sink, &mut stream, ended).await;
     }
+}
+
+/// Says goodbye, and waits a moment until the other side has closed too.
+async fn take_leave(sink: &mut Sink, stream: &mut SplitStream<WebSocket>, (why, code): (String, u16)) {
+    goodbye(sink, &why, code).await;
+    // A socket that is closed with something unread resets the connection, and the goodbye is lost.
+    let _ = timeout(LAST_WORDS, async { while let Some(Ok(_)) = stream.next().await {} }).await;
 }
 
 /// Hears who it is, and lets it in. `None` when it went away.
@@ -68,30 +78,34 @@ async fn shake_hands(
     stream: &mut SplitStream<WebSocket>,
     local: bool,
     desk: &Desk,
-) -> Result<Option<Joined>, String> {
+) -> Result<Option<Joined>, (String, u16)> {
+    let wrong = |why: &str| (why.to_owned(), POLICY);
     let text = loop {
         match timeout(HELLO, stream.next()).await {
-            Err(_) => return Err("a display says `hello` within five seconds".into()),
+            Err(_) => return Err(wrong("a display says `hello` within five seconds")),
             Ok(None) => return Ok(None),
-            Ok(Some(Err(e))) => return Err(e.to_string()),
+            Ok(Some(Err(e))) => return Err(wrong(&e.to_string())),
             Ok(Some(Ok(Message::Text(text)))) => break text,
-            Ok(Some(Ok(Message::Binary(_)))) => return Err("a display speaks JSON".into()),
+            Ok(Some(Ok(Message::Binary(_)))) => return Err(wrong("a display speaks JSON")),
             Ok(Some(Ok(_))) => {}
         }
     };
-    let asked = message::parse(&text).map_err(|(_, refusal)| refusal.message)?;
+    let asked = message::parse(&text).map_err(|(_, refusal)| wrong(&refusal.message))?;
     let Request::Hello { version, name, console, token } = asked.request else {
-        return Err("the first message is `hello`".into());
+        return Err(wrong("the first message is `hello`"));
     };
     if version != u64::from(crate::PROTOCOL) {
-        return Err(format!("this server speaks version {}, not {version}", crate::PROTOCOL));
+        return Err(wrong(&format!("this server speaks version {}, not {version}", crate::PROTOCOL)));
     }
-    desk.guard.check_token(token.as_deref())?;
+    desk.guard.check_token(token.as_deref()).map_err(|why| wrong(&why))?;
     let (reply, answer) = oneshot::channel();
     desk.tell(Command::Join { name: shortened(name), console, local, reply });
     match answer.await {
-        Ok(joined) => joined.map(Some).map_err(|refusal| refusal.message),
-        Err(_) => Err("the server ends".into()),
+        Ok(Ok(joined)) => Ok(Some(joined)),
+        // It may come back: worth trying again.
+        Ok(Err(refusal)) if refusal.code == NO_SERVER => Err((refusal.message, AWAY)),
+        Ok(Err(refusal)) => Err(wrong(&refusal.message)),
+        Err(_) => Err(("the server ends".into(), AWAY)),
     }
 }
 
@@ -123,40 +137,39 @@ async fn read(
             }
             Ok(Some(Ok(Message::Text(text)))) => text,
         };
-        let (asked, answer) = match message::parse(&text) {
-            Err((asked, refusal)) => (asked, Err(refusal)),
+        let (asked, reply) = match message::parse(&text) {
+            Err((asked, refusal)) => (asked, Reply::Made(Err(refusal))),
             Ok(Asked { id: asked, request }) => {
                 let wanted = Wishes::of(&request);
-                let answer = ask(id, request, desk).await;
-                if let Some(wanted) = wanted.filter(|_| answer.is_ok()) {
+                let reply = ask(id, request, text, desk).await;
+                if let Some(wanted) = wanted.filter(|_| reply.is_ok()) {
                     wishes.send_replace(wanted);
                 }
-                (asked, answer)
+                (asked, reply)
             }
         };
-        let reply = match answer {
-            Ok(_) if asked.is_none() => continue,
-            Ok(value) => json!({ "is": "reply", "id": asked, "ok": value }),
-            Err(refusal) => json!({ "is": "reply", "id": asked, "error": refusal.json() }),
-        };
-        if answers.send(reply.to_string()).await.is_err() {
+        let Some(words) = reply.words(asked) else { continue };
+        if answers.send(words).await.is_err() {
             return None;
         }
     }
 }
 
 /// Has a request answered: by the files alone where that is enough, else by the runner.
-async fn ask(client: u64, request: Request, desk: &Desk) -> Answer {
-    match request {
-        Request::Worlds {} | Request::Files { .. } | Request::Read { .. } | Request::Sheets {} => {
-            let library = desk.library();
+async fn ask(client: u64, request: Request, text: Utf8Bytes, desk: &Desk) -> Reply {
+    match (request, desk.library()) {
+        (
+            request
+            @ (Request::Worlds {} | Request::Files { .. } | Request::Read { .. } | Request::Sheets {}),
+            Some(library),
+        ) => {
             let answer = tokio::task::spawn_blocking(move || library.answer(&request)).await;
-            answer.unwrap_or_else(|_| Err(Refusal::new("system", "the files cannot be read")))
+            answer.unwrap_or_else(|_| Err(Refusal::new("system", "the files cannot be read"))).into()
         }
-        request => {
+        (request, _) => {
             let (reply, answer) = oneshot::channel();
-            desk.tell(Command::Ask { client, request, reply });
-            answer.await.unwrap_or_else(|_| Err(Refusal::new("gone", "the server ends")))
+            desk.tell(Command::Ask { client, request, text, reply });
+            answer.await.unwrap_or_else(|_| Err(Refusal::new("gone", "the server ends")).into())
         }
     }
 }
@@ -179,7 +192,8 @@ struct Sent {
     shown: Option<Arc<Shown>>,
     bodies: Option<Arc<Shot>>,
     marks: Option<(Arc<Shot>, crate::message::MarksWanted)>,
-    grid: Option<Arc<crate::frame::Grid>>,
+    /// Maps, by robot.
+    grids: BTreeMap<String, Arc<Grid>>,
     /// What robots were seen to be, and which of them this display wanted.
     inspected: Option<(Arc<crate::shot::Inspected>, Vec<String>)>,
     /// When the next frame may be sent.
@@ -190,6 +204,8 @@ struct Writer {
     sink: Sink,
     sent: Sent,
     wished: watch::Receiver<Wishes>,
+    /// How many bytes it was sent.
+    bytes: Arc<AtomicU64>,
 }
 
 /// The display is gone, or does not listen.
@@ -216,7 +232,7 @@ impl Writer {
                 news = joined.news.recv() => match news {
                     Ok(news) => self.text(&*news).await,
                     Err(broadcast::error::RecvError::Lagged(n)) => self.text(left_out(n)).await,
-                    Err(broadcast::error::RecvError::Closed) => return self.last_words(&mut answers).await,
+                    Err(broadcast::error::RecvError::Closed) => return self.last_words(&mut answers, desk).await,
                 },
                 Some(own) = joined.personal.recv() => self.text(&*own).await,
                 changed = shown.changed() => match changed {
@@ -224,7 +240,7 @@ impl Writer {
                         let now = Arc::clone(&shown.borrow_and_update());
                         self.look(&now).await
                     }
-                    Err(_) => return self.last_words(&mut answers).await,
+                    Err(_) => return self.last_words(&mut answers, desk).await,
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                     self.sent.next_frame = None;
@@ -236,7 +252,7 @@ impl Writer {
                     self.look(&now).await
                 }
                 _ = ping.tick() => self.send(Message::Ping(Bytes::new())).await,
-                _ = ending.changed() => return self.last_words(&mut answers).await,
+                _ = ending.changed() => return self.last_words(&mut answers, desk).await,
             };
             if done.is_err() {
                 return None;
@@ -245,13 +261,13 @@ impl Writer {
     }
 
     /// The run has ended: answers that are on their way are still sent.
-    async fn last_words(&mut self, answers: &mut mpsc::Receiver<String>) -> Ended {
+    async fn last_words(&mut self, answers: &mut mpsc::Receiver<String>, desk: &Desk) -> Ended {
         while let Ok(Some(answer)) = timeout(LAST_WORDS, answers.recv()).await {
             if self.text(answer).await.is_err() {
                 return None;
             }
         }
-        Some(("the run and the server have ended".into(), AWAY))
+        Some((desk.farewell.into(), AWAY))
     }
 
     /// What every display is told first.
@@ -333,10 +349,14 @@ impl Writer {
                 self.sent.marks = earlier.map(|e| (e, wishes.marks.clone()));
             }
         }
-        let grid = wishes.grid.as_ref().and_then(|robot| shot.grids.get(robot));
-        if let Some(grid) = grid.filter(|g| !self.sent.grid.as_ref().is_some_and(|s| Arc::ptr_eq(s, g))) {
-            self.send(Message::Binary(grid.encode().into())).await?;
-            self.sent.grid = Some(Arc::clone(grid));
+        self.sent.grids.retain(|robot, _| wishes.grid.contains(robot));
+        for robot in &wishes.grid {
+            let is_sent =
+                |grid: &&Arc<Grid>| self.sent.grids.get(robot).is_some_and(|s| Arc::ptr_eq(s, grid));
+            if let Some(grid) = shot.grids.get(robot).filter(|grid| !is_sent(grid)) {
+                self.send(Message::Binary(grid.encode().into())).await?;
+                self.sent.grids.insert(robot.clone(), Arc::clone(grid));
+            }
         }
         Ok(())
     }
@@ -346,11 +366,29 @@ impl Writer {
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Gone> {
+        let bytes = match &message {
+            Message::Text(text) => wire_bytes(text.len()),
+            Message::Binary(bytes) => wire_bytes(bytes.len()),
+            _ => wire_bytes(0),
+        };
         match timeout(SILENCE, self.sink.send(message)).await {
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(())) => {
+                self.bytes.fetch_add(bytes, Ordering::Relaxed);
+                Ok(())
+            }
             _ => Err(Gone),
         }
     }
+}
+
+/// Bytes of a message on the wire, its head included.
+pub(crate) fn wire_bytes(len: usize) -> u64 {
+    let head = match len {
+        0..126 => 2,
+        126..65_536 => 4,
+        _ => 10,
+    };
+    len as u64 + head
 }
 
 /// Says that a display was too slow for some lines.
@@ -364,10 +402,11 @@ fn left_out(messages: u64) -> String {
 impl Wishes {
     /// What a request says is wanted, if it says so.
     fn of(request: &Request) -> Option<Wishes> {
-        let Request::Watch { frames, rate, marks, inspect, probes, grid, comms, links } = request.clone()
+        let Request::Watch { frames, rate, marks, inspect, probes, grid, comms, links, workers } =
+            request.clone()
         else {
             return None;
         };
-        Some(Wishes { frames, rate, marks, inspect, probes, grid, comms, links })
+        Some(Wishes { frames, rate, marks, inspect, probes, grid, comms, links, workers })
     }
 }

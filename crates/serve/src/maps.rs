@@ -37,7 +37,7 @@ impl Maps {
 
     /// Begins maps that are wanted, and forgets those that are not.
     pub(crate) fn want(&mut self, hub: &Hub, sim: &Sim) {
-        let wanted: Vec<&String> = hub.all().filter_map(|c| c.wishes.grid.as_ref()).collect();
+        let wanted: Vec<&String> = hub.all().flat_map(|c| &c.wishes.grid).collect();
         self.mappers.retain(|robot, _| wanted.contains(&robot));
         self.made.retain(|robot, _| wanted.contains(&robot));
         for robot in wanted {

@@ -14,11 +14,13 @@ const MOST_ID: u64 = (1 << 53) - 1;
 /// Most characters of a name, a path or a label.
 const MOST_NAME: usize = 1024;
 /// Most numbers, robots or entries in one list.
-const MOST_LIST: usize = 20_000;
+pub(crate) const MOST_LIST: usize = 20_000;
 /// Most robots whose values are shown at once.
-const MOST_INSPECTED: usize = 16;
+pub(crate) const MOST_INSPECTED: usize = 16;
 /// Most numbers that are plotted at once.
-const MOST_PROBES: usize = 64;
+pub(crate) const MOST_PROBES: usize = 64;
+/// Most maps that a display wants at once.
+pub(crate) const MOST_GRIDS: usize = 8;
 
 /// A request and the number its reply carries.
 #[derive(Debug)]
@@ -53,12 +55,14 @@ pub(crate) enum Request {
         inspect: Vec<String>,
         #[serde(default)]
         probes: Vec<Probe>,
-        #[serde(default)]
-        grid: Option<String>,
+        #[serde(default, deserialize_with = "one_or_many")]
+        grid: Vec<String>,
         #[serde(default)]
         comms: bool,
         #[serde(default)]
         links: bool,
+        #[serde(default)]
+        workers: bool,
     },
     #[serde(rename = "value")]
     Value { robot: String, part: String, channel: String, index: usize },
@@ -190,7 +194,7 @@ pub(crate) enum MarksWanted {
     Unsaid,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MarksWord {
     None,
@@ -206,6 +210,21 @@ pub(crate) struct Probe {
     pub(crate) channel: String,
     #[serde(default)]
     pub(crate) index: usize,
+}
+
+/// Reads nothing, one name, or a list of them.
+fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Named {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Option::<Named>::deserialize(from)? {
+        None => Vec::new(),
+        Some(Named::One(name)) => vec![name],
+        Some(Named::Many(names)) => names,
+    })
 }
 
 fn yes() -> bool {
@@ -321,6 +340,7 @@ impl Request {
                 within("probes", probes.len() as u64, 0, MOST_PROBES as u64)?;
                 names(probes.iter().flat_map(|p| [p.path.as_str(), p.channel.as_str()]))?;
                 names(inspect.iter().map(String::as_str))?;
+                within("grid", grid.len() as u64, 0, MOST_GRIDS as u64)?;
                 names(grid.iter().map(String::as_str))?;
                 match marks {
                     MarksWanted::Robots(robots) => list(robots),
@@ -392,6 +412,21 @@ mod tests {
 
     fn refused(text: &str) -> &'static str {
         parse(text).map(|asked| panic!("{text} was read as {asked:?}")).unwrap_or_else(|e| e.1.code)
+    }
+
+    #[test]
+    fn a_map_is_wanted_of_one_robot_or_of_some() {
+        for (grid, wanted) in
+            [("null", &[][..]), (r#""/a""#, &["/a"]), (r#"["/a", "/b"]"#, &["/a", "/b"]), ("[]", &[])]
+        {
+            match parse(&format!(r#"{{"do": "watch", "grid": {grid}}}"#)).unwrap().request {
+                Request::Watch { grid, .. } => assert_eq!(grid, wanted),
+                other => panic!("{other:?}"),
+            }
+        }
+        let many = [r#""r""#; MOST_GRIDS + 1].join(",");
+        assert_eq!(refused(&format!(r#"{{"do": "watch", "grid": [{many}]}}"#)), "out-of-range");
+        assert_eq!(refused(r#"{"do": "watch", "grid": 7}"#), "malformed");
     }
 
     #[test]

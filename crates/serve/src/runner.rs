@@ -4,10 +4,10 @@
 //! [`Runner::run`]: what people want, then steps for a moment, then what there is to show. It never waits
 //! for a display: what it publishes lies there for whoever looks.
 
-use crate::answer::{Answer, Refusal};
+use crate::answer::{Answer, Refusal, Reply};
 use crate::board::{Board, Fresh};
 use crate::comms::Comms;
-use crate::desk::Setting;
+use crate::desk::{Means, Setting};
 use crate::document::Document;
 use crate::files::Project;
 use crate::hub::{Client, Hub, Wishes};
@@ -18,14 +18,19 @@ use crate::pace::Pace;
 use crate::show::{Show, Tried};
 use crate::tape::Tape;
 use crate::tell::{Log, seconds};
+use crate::workers::Workers;
+use axum::body::Bytes;
+use axum::extract::ws::Utf8Bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use swarmyard_engine::{Frame, RunEvent};
 use swarmyard_record::Recording;
+use swarmyard_sim::Crowd;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// How long the run goes on between two looks at what people want.
@@ -39,7 +44,7 @@ const SLOW: Duration = Duration::from_millis(200);
 /// A request to step is answered after this time, although it is not done.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Lines a display is told when it joins.
-const FIRST_LINES: usize = 500;
+pub(crate) const FIRST_LINES: usize = 500;
 
 /// What the runner is told.
 pub(crate) enum Command {
@@ -48,19 +53,33 @@ pub(crate) enum Command {
     /// It goes.
     Leave(u64),
     /// It asks for something.
-    Ask { client: u64, request: Request, reply: oneshot::Sender<Answer> },
-    /// Somebody wants the recording of the run: its file.
-    Recording(oneshot::Sender<Result<PathBuf, String>>),
-    /// The console, if that is its key, sends a recording to open.
-    Upload { key: String, recording: Box<Recording>, reply: oneshot::Sender<Answer> },
+    Ask { client: u64, request: Request, text: Utf8Bytes, reply: oneshot::Sender<Reply> },
+    /// Somebody wants the recording of the run.
+    Recording(oneshot::Sender<Result<Recorded, String>>),
+    /// The console, if that is its key, sends a recording to open: read, and as it came.
+    Upload { key: String, recording: Box<Recording>, bytes: Bytes, reply: oneshot::Sender<Answer> },
     /// Somebody wants the server to end.
     Stop,
+}
+
+/// The recording of a run.
+pub(crate) enum Recorded {
+    /// It lies in this file.
+    File(PathBuf),
+    /// All of it.
+    Bytes(Bytes),
 }
 
 /// What a display gets when it joins.
 pub(crate) struct Joined {
     pub(crate) id: u64,
     pub(crate) key: String,
+    /// The build that runs the run.
+    pub(crate) build: String,
+    /// The project's folder.
+    pub(crate) project: String,
+    /// Counts what it is sent.
+    pub(crate) bytes: Arc<AtomicU64>,
     pub(crate) wishes: Wishes,
     /// What happened so far, as a message.
     pub(crate) events: String,
@@ -73,7 +92,7 @@ pub(crate) struct Joined {
 /// Steps that were asked for, and who waits for them.
 struct Stepping {
     left: u64,
-    reply: Option<oneshot::Sender<Answer>>,
+    reply: Option<oneshot::Sender<Reply>>,
     until: Instant,
 }
 
@@ -92,6 +111,9 @@ pub(crate) struct Runner {
     /// What is wrong, by where it comes from.
     pub(crate) problems: BTreeMap<&'static str, Vec<Value>>,
     pub(crate) maps: Maps,
+    pub(crate) workers: Workers,
+    /// Who would take the steps, while a recording is shown.
+    pub(crate) parked: Option<Box<dyn Crowd>>,
     /// The recording of a live run.
     pub(crate) tape: Option<Tape>,
     pub(crate) is_running: bool,
@@ -112,13 +134,16 @@ impl Runner {
     pub(crate) fn new(
         commands: Receiver<Command>,
         project: Arc<Project>,
-        file: Option<&PathBuf>,
-        threads: usize,
+        (file, means): (Option<&PathBuf>, Means),
         board: Board,
+        crowd: Option<Box<dyn Crowd>>,
     ) -> Result<Runner, Refusal> {
-        let setting = Setting::at(project.root(), threads);
+        let setting = Setting::at(project.root(), &means);
         let document = Document::unsaved("untitled".into(), crate::desk::EMPTY.into());
-        let show = Show::new(setting.read(document.name(), document.text())?);
+        let mut show = Show::new(setting.read(document.name(), document.text())?);
+        if let Some(crowd) = crowd {
+            show.live_mut().give_to(crowd);
+        }
         let mut runner = Runner {
             commands,
             project,
@@ -132,6 +157,8 @@ impl Runner {
             board,
             problems: BTreeMap::new(),
             maps: Maps::default(),
+            workers: Workers::default(),
+            parked: None,
             tape: None,
             is_running: false,
             went_on: None,
@@ -178,11 +205,11 @@ impl Runner {
                 self.hub.leave(id);
                 self.publish(true);
             }
-            Command::Ask { client, request, reply } => self.asked(client, request, reply),
+            Command::Ask { client, request, reply, .. } => self.asked(client, request, reply),
             Command::Recording(reply) => {
-                let _ = reply.send(self.recording());
+                let _ = reply.send(self.recording().map(Recorded::File));
             }
-            Command::Upload { key, recording, reply } => {
+            Command::Upload { key, recording, reply, .. } => {
                 let answer = match self.hub.is_console_key(&key) {
                     true => self.open_recording(None, *recording),
                     false => Err(Refusal::new("not-console", "only the console sends recordings")),
@@ -207,6 +234,7 @@ impl Runner {
             rows: Vec::new(),
             comms_seen: self.comms.count(),
             links_seen: None,
+            workers_seen: None,
         };
         let id = self.hub.join(client, console)?;
         self.publish(true);
@@ -214,6 +242,9 @@ impl Runner {
         Ok(Joined {
             id,
             key,
+            build: swarmyard_engine::build_id().to_string(),
+            project: self.project.root().display().to_string(),
+            bytes: Arc::default(),
             wishes,
             events: json!({ "is": "events", "lines": lines }).to_string(),
             news: self.board.news(),
@@ -221,7 +252,7 @@ impl Runner {
         })
     }
 
-    fn asked(&mut self, client: u64, request: Request, reply: oneshot::Sender<Answer>) {
+    fn asked(&mut self, client: u64, request: Request, reply: oneshot::Sender<Reply>) {
         let allowed = if request.needs_control() { self.hub.check(client) } else { Ok(()) };
         let answer = match (allowed, request) {
             (Err(refusal), _) => Err(refusal),
@@ -254,7 +285,7 @@ impl Runner {
         };
         self.publish(true);
         // Whoever asked may have gone away: then nobody needs the answer.
-        let _ = reply.send(answer);
+        let _ = reply.send(answer.into());
     }
 
     fn may_step(&self) -> Result<(), Refusal> {
@@ -294,15 +325,17 @@ impl Runner {
         self.answer_stepping(stepping.reply, stepping.left);
     }
 
-    fn answer_stepping(&self, reply: Option<oneshot::Sender<Answer>>, left: u64) {
+    fn answer_stepping(&self, reply: Option<oneshot::Sender<Reply>>, left: u64) {
         if let Some(reply) = reply {
-            let _ = reply.send(Ok(json!({ "stop": self.show.sim().state().stops, "left": left })));
+            let answer = Ok(json!({ "stop": self.show.sim().state().stops, "left": left }));
+            let _ = reply.send(answer.into());
         }
     }
 
     /// Takes steps for a moment, as many as are due. Answers how long nothing is to do.
     fn advance(&mut self) -> Duration {
         if !self.is_running && self.stepping.is_none() {
+            self.rest();
             return REST;
         }
         let until = Instant::now() + SLICE;
@@ -352,6 +385,14 @@ impl Runner {
         }
     }
 
+    /// Nothing is to do: those who take the steps are told that they are still needed.
+    fn rest(&mut self) {
+        self.show.live_mut().rest();
+        if let Some(crowd) = &mut self.parked {
+            crowd.rest();
+        }
+    }
+
     /// Tells everybody who looks at every step.
     fn stepped(&mut self, wall: Instant, frame: &Frame) {
         self.waiting = None;
@@ -384,6 +425,7 @@ impl Runner {
     pub(crate) fn publish(&mut self, urgent: bool) -> Duration {
         // Also when nothing else is new: it may have been too early for them the last time.
         self.comms.send_links(&mut self.hub, self.revision, self.show.sim());
+        self.workers.send(&mut self.hub, self.number, self.show.live());
         let wait = self.board.wait(urgent, self.waiting.is_some());
         if !wait.is_zero() {
             return wait;
@@ -415,7 +457,7 @@ impl Runner {
         let slow = self.waiting.filter(|since| wall.duration_since(*since) >= SLOW);
         let waiting: Vec<Value> = slow.map_or_else(Vec::new, |since| {
             let seconds = wall.duration_since(since).as_secs_f64();
-            let robots = live.waiting().take(1000).map(|slot| &*live.model().paths[slot]);
+            let robots = live.waiting().take(1000).map(|slot| &live.model().paths[slot]);
             robots.map(|robot| json!({ "robot": robot, "seconds": seconds })).collect()
         });
         let goes = self.is_running || self.stepping.is_some();
@@ -452,6 +494,7 @@ impl Runner {
             "undo_depth": self.document.undo_depth(),
             "run": self.number,
             "verified": self.show.verified(),
+            "spread": live.is_spread(),
         })
     }
 

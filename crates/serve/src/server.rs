@@ -2,9 +2,11 @@
 
 use crate::answer::{Answer, Refusal};
 use crate::board::Board;
+use crate::desk::Means;
 use crate::files::Project;
 use crate::guard::{Guard, secret};
 use crate::message::Request;
+use crate::relay::Ledger;
 use crate::runner::{Command, Runner};
 use crate::shot::Shown;
 use serde_json::json;
@@ -13,12 +15,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use swarmyard_sim::standard_registry;
+use swarmyard_agents::Elsewhere;
+use swarmyard_sim::{Crowd, standard_registry};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 /// How long displays are given to hear that the server ends.
-const GOODBYE: Duration = Duration::from_secs(2);
+pub(crate) const GOODBYE: Duration = Duration::from_secs(2);
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -37,18 +40,35 @@ pub struct Options {
     pub web: Option<PathBuf>,
     /// Threads; they never change a result. 0 takes all processors for big worlds.
     pub threads: usize,
+    /// How controllers and part models on other hosts are reached.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let listen = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Options { file: None, listen, port: 7077, token: None, start: false, web: None, threads: 0 }
+        Options {
+            file: None,
+            listen,
+            port: 7077,
+            token: None,
+            start: false,
+            web: None,
+            threads: 0,
+            elsewhere: None,
+        }
     }
 }
 
 /// Why a server could not be started.
 #[derive(Debug)]
 pub struct StartError(String);
+
+impl StartError {
+    pub(crate) fn new(why: String) -> StartError {
+        StartError(why)
+    }
+}
 
 impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -61,23 +81,28 @@ impl std::error::Error for StartError {}
 /// What all connections share.
 pub(crate) struct Desk {
     pub(crate) guard: Guard,
-    pub(crate) project: Arc<Project>,
+    /// The project's files; without them the runner answers for them too.
+    pub(crate) project: Option<Arc<Project>>,
     pub(crate) web: Option<PathBuf>,
     pub(crate) shown: watch::Receiver<Arc<Shown>>,
     /// Changes when the server ends.
     pub(crate) ending: watch::Receiver<bool>,
-    commands: mpsc::Sender<Command>,
+    /// What displays are told when there is nothing more to show.
+    pub(crate) farewell: &'static str,
+    /// Who gets how many bytes, where that is shown.
+    pub(crate) ledger: Option<Arc<Ledger>>,
+    pub(crate) commands: Box<dyn Fn(Command) + Send + Sync>,
 }
 
 impl Desk {
     /// Tells the runner something. When it is gone, whoever waits for an answer learns it that way.
     pub(crate) fn tell(&self, command: Command) {
-        let _ = self.commands.send(command);
+        (self.commands)(command);
     }
 
-    /// What can be answered without the runner.
-    pub(crate) fn library(&self) -> Library {
-        Library(Arc::clone(&self.project))
+    /// What can be answered without the runner, if the files are here.
+    pub(crate) fn library(&self) -> Option<Library> {
+        self.project.as_ref().map(|project| Library(Arc::clone(project)))
     }
 }
 
@@ -118,19 +143,22 @@ impl Server {
     /// # Errors
     /// When it cannot listen there. A scenario with problems is no reason: displays show them.
     pub fn start(options: Options) -> Result<Server, StartError> {
+        Server::start_with(options, None)
+    }
+
+    /// The same; the steps of every run it shows are taken by this crowd, when there is one. It must bring bodies home
+    /// at every stop.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub fn start_with(options: Options, crowd: Option<Box<dyn Crowd>>) -> Result<Server, StartError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .map_err(|e| StartError(e.to_string()))?;
         let wanted = SocketAddr::new(options.listen, options.port);
-        let cannot = |e: std::io::Error| StartError(format!("cannot listen on {wanted}: {e}"));
-        let listener = runtime.block_on(TcpListener::bind(wanted)).map_err(cannot)?;
-        let address = listener.local_addr().map_err(cannot)?;
-        let token = match options.token {
-            None if !address.ip().is_loopback() => Some(secret().map_err(cannot)?),
-            token => token,
-        };
+        let (listener, address, token) = runtime.block_on(listen(wanted, options.token))?;
         let project = Project::of(options.file.as_deref()).map_err(|e| StartError(e.to_string()))?;
         let project = Arc::new(project);
         let (commands, received) = mpsc::channel();
@@ -140,11 +168,23 @@ impl Server {
             received,
             Arc::clone(&project),
             options.file,
-            (options.start, options.threads),
-            board,
+            (options.start, Means { threads: options.threads, elsewhere: options.elsewhere }),
+            (board, crowd),
         )?;
         let guard = Guard::new(address, token.clone());
-        let desk = Desk { guard, project, web: options.web, shown, ending, commands: commands.clone() };
+        let told = commands.clone();
+        let desk = Desk {
+            guard,
+            project: Some(project),
+            web: options.web,
+            shown,
+            ending,
+            farewell: "the run and the server have ended",
+            ledger: None,
+            commands: Box::new(move |command| {
+                let _ = told.send(command);
+            }),
+        };
         let sockets = std::thread::Builder::new().name("sockets".into());
         let (done, runner_done) = tokio::sync::oneshot::channel();
         let runner = std::thread::spawn(move || {
@@ -170,10 +210,7 @@ impl Server {
     /// What to open in a browser.
     #[must_use]
     pub fn url(&self) -> String {
-        match &self.token {
-            None => format!("http://{}/", self.address),
-            Some(token) => format!("http://{}/?token={token}", self.address),
-        }
+        url(self.address, self.token.as_deref())
     }
 
     /// A way to end the server from another thread.
@@ -197,16 +234,39 @@ impl Server {
     }
 }
 
+/// Listens at an address. Beyond loopback a token is made up when there is none.
+pub(crate) async fn listen(
+    wanted: SocketAddr,
+    token: Option<String>,
+) -> Result<(TcpListener, SocketAddr, Option<String>), StartError> {
+    let cannot = |e: std::io::Error| StartError(format!("cannot listen on {wanted}: {e}"));
+    let listener = TcpListener::bind(wanted).await.map_err(cannot)?;
+    let address = listener.local_addr().map_err(cannot)?;
+    let token = match token {
+        None if !address.ip().is_loopback() => Some(secret().map_err(cannot)?),
+        token => token,
+    };
+    Ok((listener, address, token))
+}
+
+/// What to open in a browser for a server at an address.
+pub(crate) fn url(address: SocketAddr, token: Option<&str>) -> String {
+    match token {
+        None => format!("http://{address}/"),
+        Some(token) => format!("http://{address}/?token={token}"),
+    }
+}
+
 /// Starts the thread that owns the run, and waits until its scenario is open.
 fn start_runner(
     commands: mpsc::Receiver<Command>,
     project: Arc<Project>,
     file: Option<PathBuf>,
-    (start, threads): (bool, usize),
-    board: Board,
+    (start, means): (bool, Means),
+    (board, crowd): (Board, Option<Box<dyn Crowd>>),
 ) -> Result<JoinHandle<()>, StartError> {
     let (ready, is_ready) = mpsc::channel();
-    let run = move || match Runner::new(commands, project, file.as_ref(), threads, board) {
+    let run = move || match Runner::new(commands, project, (file.as_ref(), means), board, crowd) {
         Ok(mut runner) => {
             runner.is_running = start && runner.may_go_on().is_ok();
             runner.publish(true);

@@ -27,6 +27,22 @@ pub(crate) struct Shown {
     pub(crate) inspected: Arc<Inspected>,
 }
 
+impl Shown {
+    /// Nothing is shown yet.
+    pub(crate) fn nothing() -> Shown {
+        let nothing = || Arc::<str>::from("{}");
+        Shown {
+            status: nothing(),
+            control: nothing(),
+            world: nothing(),
+            text: Arc::from(""),
+            problems: Arc::from([]),
+            shot: Arc::default(),
+            inspected: Arc::default(),
+        }
+    }
+}
+
 /// Robots that are looked into, by path, as JSON.
 #[derive(Default)]
 pub(crate) struct Inspected {
@@ -60,6 +76,12 @@ impl Contacts {
         }
     }
 
+    /// Notes places that a message told.
+    pub(crate) fn told(&mut self, serial: u64, places: &[[i64; 2]]) {
+        let room = MOST_CONTACTS.saturating_sub(self.0.len());
+        self.0.extend(places.iter().take(room).map(|place| (serial, *place)));
+    }
+
     /// Forgets what even the slowest display has been told: 60 shots are a second.
     pub(crate) fn forget_before(&mut self, serial: u64) {
         self.0.retain(|c| c.0 + 60 >= serial);
@@ -81,6 +103,17 @@ impl Shot {
         }
         let bodies = Bodies { head, hash, rows, contacts: Vec::new() };
         Shot { bodies, contacts: contacts.0.clone(), ..Shot::default() }
+    }
+
+    /// A shot that somebody else took: what its messages told.
+    pub(crate) fn told(
+        bodies: Bodies,
+        contacts: &Contacts,
+        marks: Vec<(MarksWanted, Marks)>,
+        grids: BTreeMap<String, Arc<Grid>>,
+    ) -> Shot {
+        let bodies = Bodies { contacts: Vec::new(), ..bodies };
+        Shot { bodies, contacts: contacts.0.clone(), marks, grids, ..Shot::default() }
     }
 
     /// Adds the marks that somebody wants.

@@ -54,9 +54,9 @@ pub(crate) enum Tried {
 
 impl Show {
     /// Shows a run from its start.
-    pub(crate) fn new(live: Sim) -> Show {
+    pub(crate) fn new(mut live: Sim) -> Show {
         let mut timeline = Timeline::default();
-        timeline.keep(&live);
+        timeline.keep(&mut live);
         Show { hash: live.hash(), live, timeline, view: None, replay: None }
     }
 
@@ -93,7 +93,10 @@ impl Show {
     }
 
     /// Puts another run in the place of one that has not begun.
-    pub(crate) fn reload(&mut self, live: Sim) {
+    pub(crate) fn reload(&mut self, mut live: Sim) {
+        if let Some(crowd) = self.live.release() {
+            live.give_to(crowd);
+        }
         *self = Show::new(live);
     }
 
@@ -158,7 +161,7 @@ impl Show {
         match self.live.poll_step() {
             Ok(Some(frame)) => {
                 self.hash = frame.hash;
-                self.timeline.keep(&self.live);
+                self.timeline.keep(&mut self.live);
                 match self.compare() {
                     Some(differs) => Tried::Failed(differs),
                     None => Tried::Stepped(frame),

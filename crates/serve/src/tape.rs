@@ -60,6 +60,10 @@ impl Tape {
     pub(crate) fn file(&mut self, sim: &Sim) -> Result<PathBuf, String> {
         match &mut self.recorder {
             Some(recorder) => {
+                // Plain data into a growing buffer cannot fail.
+                if let Some(Ok(json)) = sim.statistics().map(|s| serde_json::to_string(&s)) {
+                    recorder.placement(&json);
+                }
                 recorder.flush(sim.now());
                 Ok(self.path.clone())
             }

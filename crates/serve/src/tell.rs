@@ -111,7 +111,12 @@ impl Log {
             }
             RunEvent::NotFinite { robot, what } => {
                 let robot = path(*robot);
-                self.say("error", "halt", Some(robot), format!("halted: {what} is not a finite number"));
+                self.say(
+                    "error",
+                    "halt",
+                    Some(robot),
+                    format!("halted: {} is not a finite number", what.word()),
+                );
             }
             RunEvent::ImpactLimit(body) => {
                 let text = "more impacts than the limit: it stands for the rest of the quantum";
@@ -149,6 +154,7 @@ impl Log {
                 let text = format!("`{protocol}` never came to rest at one moment: the robot was stopped");
                 self.say("error", "fault", Some(robot), text);
             }
+            Some(Event::AlgorithmFailed { robot, what }) => self.say("error", "fault", Some(robot), what),
             Some(Event::Swallowed { robot }) => self.say("warning", "fault", Some(robot), "fell into a hole"),
             // Messages and motions have a place of their own; here is what robots say.
             Some(Event::Live(line)) => match line.what.as_str() {

@@ -6,15 +6,19 @@
 //!
 //! *Invariant:* this crate knows no display, no recording and no network.
 
+mod crowd;
 mod mapper;
 mod measure;
 mod modules;
 pub mod occupancy;
 mod sim;
+mod statistics;
 mod timeline;
 
+pub use crowd::{Crowd, Progress, Run};
 pub use mapper::Mapper;
 pub use measure::{Gauge, Quantity};
 pub use modules::{KERNEL, Modules};
 pub use sim::{Error, Options, Scenario, Shelved, Sim, registry_with, standard_registry};
+pub use statistics::{ElsewhereFigures, LinkFigures, RobotFigures, Statistics, WorkerFigures};
 pub use timeline::{Timeline, View};

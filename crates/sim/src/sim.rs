@@ -4,11 +4,13 @@ mod change;
 
 pub use change::{Scenario, Shelved};
 
+use crate::crowd::{Crowd, Progress, Run};
+use crate::statistics::{ElsewhereFigures, Statistics};
 use change::Worlds;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use swarmyard_agents::{Crew, Stand, Workshop};
+use swarmyard_agents::{Crew, Elsewhere, Prices, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Moment, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
     BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, LiveEvent, Minds, Model,
@@ -28,11 +30,14 @@ pub struct Options {
     pub threads: usize,
     /// How contacts are grouped; never changes a result.
     pub grouping: Grouping,
+    /// How controllers and part models on other hosts are reached. Without it native ones are not started, and the
+    /// others are computed here.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { overrides: Vec::new(), threads: 1, grouping: Grouping::Smallest }
+        Options { overrides: Vec::new(), threads: 1, grouping: Grouping::Smallest, elsewhere: None }
     }
 }
 
@@ -120,6 +125,10 @@ pub struct Sim {
     waiting: Vec<Uid>,
     /// The worlds it has been in, and those that its journal changes to.
     worlds: Worlds,
+    /// Who takes its steps, when this process does not.
+    crowd: Option<Box<dyn Crowd>>,
+    /// What its modules on other hosts cost.
+    prices: Prices,
 }
 
 impl Sim {
@@ -132,7 +141,7 @@ impl Sim {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        let workshop = Arc::new(Workshop::in_folder(folder));
+        let workshop = Arc::new(Workshop::in_folder(folder).with_elsewhere(options.elsewhere.clone()));
         Sim::read(&name, &text, &Folder(folder), &registry_with(&workshop), options)
     }
 
@@ -207,6 +216,8 @@ impl Sim {
             code: BTreeMap::new(),
             crew: Crew::default(),
             waiting: Vec::new(),
+            crowd: None,
+            prices: options.elsewhere.as_ref().map_or_else(Prices::default, |e| e.prices.clone()),
         })
     }
 
@@ -230,6 +241,9 @@ impl Sim {
     /// When it waits for commands that somebody else has to give; nothing has changed then.
     pub fn poll_step(&mut self) -> Result<Option<Frame>, Error> {
         self.enter()?;
+        if self.crowd.is_some() {
+            return self.poll_crowd();
+        }
         loop {
             let seen = self.seen();
             let Sim { model, state, minds, journal, scratch, pool, .. } = self;
@@ -251,6 +265,94 @@ impl Sim {
                     return Err(Error::Blocked(self.waiting().map(path).collect()));
                 }
             }
+        }
+    }
+
+    /// Lets others take the steps from now on, from where the run stands.
+    pub fn give_to(&mut self, mut crowd: Box<dyn Crowd>) {
+        crowd.anew();
+        self.crowd = Some(crowd);
+    }
+
+    /// Whether others take its steps.
+    #[must_use]
+    pub fn is_spread(&self) -> bool {
+        self.crowd.is_some()
+    }
+
+    /// Takes the run away from those who take its steps, for another to be given to them. This one stands where they
+    /// last brought it home.
+    pub fn release(&mut self) -> Option<Box<dyn Crowd>> {
+        self.crowd.take()
+    }
+
+    /// No step is asked for now: those who take the steps are told that they are still needed.
+    pub fn rest(&mut self) {
+        if let Some(crowd) = &mut self.crowd {
+            crowd.rest();
+        }
+    }
+
+    /// What those did who take the steps; `None` where this process does.
+    #[must_use]
+    pub fn statistics(&self) -> Option<Statistics> {
+        self.crowd.as_ref().map(|crowd| crowd.statistics())
+    }
+
+    /// What its modules on other hosts cost, by place: those that this process asked, and those that workers did.
+    #[must_use]
+    pub fn elsewhere(&self) -> Vec<ElsewhereFigures> {
+        let mut all = ElsewhereFigures::of(self.prices.all());
+        if let Some(statistics) = self.statistics() {
+            ElsewhereFigures::add(&mut all, &statistics.elsewhere);
+        }
+        all
+    }
+
+    fn poll_crowd(&mut self) -> Result<Option<Frame>, Error> {
+        let Some(mut crowd) = self.crowd.take() else { return Ok(None) };
+        let came = crowd.step(self.as_kept());
+        self.crowd = Some(crowd);
+        match came? {
+            Progress::Done(frame) => {
+                self.waiting.clear();
+                Ok(Some(frame))
+            }
+            Progress::Pending => Ok(None),
+            Progress::Blocked(robots) => {
+                self.waiting = robots;
+                Err(Error::Blocked(self.waiting().map(|slot| self.model.paths[slot].to_string()).collect()))
+            }
+        }
+    }
+
+    fn as_kept(&mut self) -> Run<'_> {
+        let Sim { model, state, journal, minds, worlds, code, .. } = self;
+        Run { overrides: worlds.overrides_of(model.world), model, state, journal, code, minds }
+    }
+
+    /// Brings everything home that workers elsewhere have: before a snapshot, or a hash of all memories. Nothing
+    /// is to be done where this process takes the steps.
+    ///
+    /// # Errors
+    /// When the workers are lost.
+    pub fn gather(&mut self) -> Result<(), Error> {
+        let Some(mut crowd) = self.crowd.take() else { return Ok(()) };
+        let came = crowd.gather(self.as_kept());
+        self.crowd = Some(crowd);
+        came
+    }
+
+    /// Whether everything about it can be brought home now without taking steps again.
+    pub(crate) fn is_near(&self) -> bool {
+        self.crowd.as_ref().is_none_or(|crowd| crowd.is_near(self.state.stops))
+    }
+
+    /// Takes over who took the steps of another run: they begin again from where this one stands.
+    pub(crate) fn take_crowd(&mut self, other: &mut Sim) {
+        self.crowd = other.crowd.take();
+        if let Some(crowd) = &mut self.crowd {
+            crowd.reset();
         }
     }
 
@@ -284,7 +386,7 @@ impl Sim {
     /// of its receiver, and when it arrives, s.
     pub fn under_way(&self) -> impl Iterator<Item = (u64, usize, f64)> {
         let members = self.model.live.as_ref().map_or(&[][..], |live| &live.members[..]);
-        let queue = self.state.live.iter().flat_map(|live| &live.queue);
+        let queue = self.state.live.iter().flat_map(|live| live.queue.iter());
         queue.filter_map(move |(key, event)| match event {
             LiveEvent::Deliver { to, serial, .. } => {
                 let slot = *members.get(*to as usize)? as usize;
@@ -307,7 +409,7 @@ impl Sim {
         let inputs = seen.unwrap_or(journal).at(state.stops);
         let stand = Stand { model, state, minds, journal, inputs, tick_us };
         let (inputs, at_work) =
-            crew.ask(&stand, robots, |slot| registers_sensed(model, state, scratch, slot));
+            crew.ask(&stand, &stand.due(robots), |slot| registers_sensed(model, state, scratch, slot));
         let came = !inputs.is_empty();
         for input in inputs {
             self.journal.push(self.state.stops, input);
@@ -318,8 +420,20 @@ impl Sim {
     /// Ends the programs of controllers: each may say a last word, which is answered with its robot's
     /// path. The run can go on only after a restore.
     pub fn finish(&mut self) -> Vec<(String, String)> {
+        if let Some(mut crowd) = self.crowd.take() {
+            // What programs say last they say at home; when they cannot be brought there, they say nothing.
+            let home = crowd.gather(self.as_kept()).is_ok();
+            crowd.finish();
+            if !home {
+                return Vec::new();
+            }
+        }
         let mut said = self.minds.stop(&self.model, &self.state);
-        said.extend(self.crew.stop());
+        let last = self.crew.stop().into_iter();
+        let mut last: Vec<_> =
+            last.filter_map(|(robot, line)| Some((self.model.slot_of(robot)?, line))).collect();
+        last.sort_by_key(|(slot, _)| *slot);
+        said.extend(last);
         said.into_iter().map(|(slot, line)| (self.model.paths[slot].to_string(), line)).collect()
     }
 
@@ -531,7 +645,7 @@ impl Sim {
     /// When there is no such robot.
     pub fn restart(&mut self, path: &str) -> Result<bool, Error> {
         let slot = self.slot(path)?;
-        Ok(self.crew.dismiss(slot))
+        Ok(self.crew.dismiss(self.model.uids[slot]))
     }
 
     /// The file a controller's code was made from, when it may be edited and made anew.
@@ -657,6 +771,9 @@ impl Sim {
     /// When the bytes are not a snapshot of this scenario by this build.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.open(bytes)?;
+        if let Some(crowd) = &mut self.crowd {
+            crowd.reset();
+        }
         self.crew.forget();
         self.waiting.clear();
         self.scratch = self.fresh_scratch();
@@ -686,6 +803,8 @@ impl Sim {
             crew: Crew::default(),
             waiting: Vec::new(),
             worlds: self.worlds.clone(),
+            crowd: None,
+            prices: self.prices.clone(),
         })
     }
 
@@ -728,7 +847,7 @@ impl Sim {
 
     fn slot(&self, path: &str) -> Result<usize, Error> {
         self.model.slot_of_path(path).ok_or_else(|| {
-            let near = self.model.paths.iter().take(10_000).map(|p| &**p);
+            let near = self.model.paths.iter().take(10_000);
             let d = Diagnostic::error("unknown-path", format!("there is nothing that moves at `{path}`"));
             Error::Wrong(d.suggest(path, near))
         })

@@ -88,9 +88,14 @@ impl Timeline {
         Timeline { budget, keyframes: Vec::new(), bytes: 0, due: 0, branch: 0 }
     }
 
-    /// Takes a keyframe of the live run, when one is due. Call it before the first step and after each.
-    pub fn keep(&mut self, live: &Sim) {
+    /// Takes a keyframe of the live run, when one is due. Call it before the first step and after each. Of a run
+    /// that others take the steps of, it waits for a stop of which everything is at hand.
+    pub fn keep(&mut self, live: &mut Sim) {
         if !self.keyframes.is_empty() && live.state().stops < self.due {
+            return;
+        }
+        // When it cannot be brought home, the next step says why.
+        if !live.is_near() || live.gather().is_err() {
             return;
         }
         let kept = live.keep();
@@ -147,6 +152,7 @@ impl Timeline {
         }
         view.sim.catch_up(live);
         view.sim.go_live();
+        view.sim.take_crowd(live);
         self.cut(view.sim.state().stops);
         *live = view.sim;
         Ok(())

@@ -38,17 +38,30 @@ fn rest(sim: &mut Sim) -> Vec<Vec<Pose2>> {
     all
 }
 
-/// Everything that robots say to the end: (number, text).
+/// Everything that robots say to the end, and every failure of their programs: (number, text).
 fn said(sim: &mut Sim) -> Vec<(u32, String)> {
     sim.take_notes(true);
+    told(sim)
+}
+
+/// The same, with or without notes.
+fn told(sim: &mut Sim) -> Vec<(u32, String)> {
     let mut all = Vec::new();
     while !sim.is_over() {
         let frame = sim.step().unwrap_or_else(|e| panic!("{e}"));
         for event in frame.events {
-            if let RunEvent::Live(note) = event
-                && let Note::Said(text) = note.what
-            {
-                all.push((note.robot, text));
+            match event {
+                RunEvent::Live(note) => {
+                    if let Note::Said(text) = note.what {
+                        all.push((note.robot, text));
+                    }
+                }
+                RunEvent::AlgorithmFailed { robot, why } => {
+                    let model = sim.model();
+                    let number = model.slot_of(robot).and_then(|slot| model.live.as_ref()?.number(slot));
+                    all.push((number.expect("a robot that lives by events"), why));
+                }
+                _ => {}
             }
         }
     }
@@ -225,6 +238,14 @@ fn a_hostile_program_costs_only_its_robot() {
         assert_eq!(sim.pose("/robots/a").map(|p| p.at.x), Some(10.0), "{code}");
         assert_eq!(sim.pose("/robots/b").map(|p| p.at.y), Some(5.0), "{code}");
     }
+}
+
+#[test]
+fn a_failure_is_told_when_nobody_takes_notes() {
+    let mut sim = with_bad("E( __builtin_trap(); )", "");
+    let told = told(&mut sim);
+    let [(1, why)] = &told[..] else { panic!("{told:?}") };
+    assert!(why.starts_with("the program failed, and the robot stays where it is: "), "{why}");
 }
 
 #[test]

@@ -23,6 +23,32 @@ pub fn at_level(detail: Detail) -> Result<Sim, Error> {
     Sim::from_text_with(LEVELS, &Options { overrides, ..Options::default() })
 }
 
+/// The load of SPREAD's table 10-1, `worlds/table-10-1.toml`, and what its robots run.
+const TABLE: &str = include_str!("../../../worlds/table-10-1.toml");
+const AVOID: &str = include_str!("../../../examples/controllers/avoid.c");
+
+/// The load of SPREAD's table 10-1 with so many robots, as one text: its program stands in it.
+#[must_use]
+pub fn table_10_1(robots: u32) -> String {
+    let code = format!("code = '''\n{AVOID}'''");
+    let text = TABLE.replace("source = \"../examples/controllers/avoid.c\"", &code);
+    // What is asserted would have every step told.
+    let text = text.split("[[assert]]").next().unwrap_or_default().to_owned();
+    text.replace("robots = 40", &format!("robots = {robots}"))
+        .replace("duration = \"60s\"", "duration = \"1h\"")
+}
+
+/// Robots that drive in circles, each by a program that goes round so many times in every step.
+#[must_use]
+pub fn burning(robots: u32, rounds: u32) -> String {
+    let work = format!(
+        "    static volatile uint32_t x = 1;\n    for (uint32_t k = 0; k < {rounds}u; k++) {{ x = x * 1664525u + 1013904223u; }}\n"
+    );
+    let text = World::Programs.placed_scenario(robots as usize);
+    text.replace("void robot_step(void)\n{\n", &format!("void robot_step(void)\n{{\n{work}"))
+        .replace("class = \"program\"\n", "class = \"program\"\nfuel = 0\n")
+}
+
 /// A benchmark world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum World {

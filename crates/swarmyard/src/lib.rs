@@ -41,6 +41,7 @@ pub use swarmyard_part_api as part_api;
 pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;
 pub use swarmyard_sim::{
-    Error, Gauge, KERNEL, Mapper, Modules, Options, Quantity, Scenario, Shelved, Sim, Timeline, View,
-    occupancy, registry_with, standard_registry,
+    Crowd, ElsewhereFigures, Error, Gauge, KERNEL, LinkFigures, Mapper, Modules, Options, Quantity,
+    RobotFigures, Scenario, Shelved, Sim, Statistics, Timeline, View, WorkerFigures, occupancy,
+    registry_with, standard_registry,
 };

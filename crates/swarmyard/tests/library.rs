@@ -1,7 +1,7 @@
 //! The library as a program uses it.
 
 use swarmyard::base::{Ratio, Time};
-use swarmyard::engine::RunEvent;
+use swarmyard::engine::{Infinite, RunEvent};
 use swarmyard::part_api::Detail;
 use swarmyard::{Error, Modules, Options, Sim};
 
@@ -80,7 +80,11 @@ fn a_command_that_is_not_a_number_halts_that_robot_and_is_reported_once() {
     let mut sim = room(DRIVE);
     sim.command("/robots/r1/drive", "left", &[f64::NAN]).unwrap();
     let frame = sim.step().unwrap();
-    assert!(matches!(frame.events[..], [RunEvent::NotFinite { what: "command", .. }]), "{:?}", frame.events);
+    assert!(
+        matches!(frame.events[..], [RunEvent::NotFinite { what: Infinite::Command, .. }]),
+        "{:?}",
+        frame.events
+    );
     sim.command("/robots/r1/drive", "left", &[1.0]).unwrap();
     assert_eq!(sim.step().unwrap().events, []);
     assert_eq!(sim.pose("/robots/r1").unwrap().at.x, 0.0);

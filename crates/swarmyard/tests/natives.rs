@@ -122,7 +122,7 @@ fn alone(test: &str, body: impl FnOnce()) {
 fn nothing_left(what: &str) {
     let begun = Instant::now();
     while !below().is_empty() || !made_by(std::process::id()).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(5), "{what} left running: {:?}", below());
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} left running: {:?}", below());
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(files_of(std::process::id()).is_empty(), "{what} left files");
@@ -262,13 +262,13 @@ fn silent(policy: &str, milliseconds: u32) -> Sim {
 fn a_silent_program_is_reported_once_and_its_commands_stay() {
     let mut sim = silent("hold", 20_000);
     let begun = Instant::now();
-    let all = events(&mut sim, 20);
-    assert!(begun.elapsed() < Duration::from_secs(2), "it is waited for once");
+    let all = events(&mut sim, 120);
+    assert!(begun.elapsed() < Duration::from_secs(20), "it is waited for once, not 117 times");
     let failed = failures(&all);
     assert_eq!(causes(&all), [(Cause::Silence, Policy::Hold)]);
     assert_eq!((failed[0].0, failed[0].3.as_str()), (Uid::of_path("/robots/r1"), "no answer for 0.2 s"));
     assert!((left(&sim, "r1") - 0.102).abs() < 1e-12, "the last commands before stay");
-    assert!((left(&sim, "r2") - 0.119).abs() < 1e-12, "others go on");
+    assert!((left(&sim, "r2") - 0.219).abs() < 1e-12, "others go on");
 }
 
 #[test]
@@ -518,7 +518,7 @@ fn hostile_programs_cost_only_their_own_robot_and_leave_nothing() {
             let obeys = what == "ignores the stop request";
             assert_eq!(failures(&all).len(), usize::from(!obeys), "{what}: {all:?}");
             nothing_left(what);
-            assert!(begun.elapsed() < Duration::from_secs(3), "{what} took {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(60), "{what} took {:?}", begun.elapsed());
         }
     });
 }
@@ -538,13 +538,13 @@ fn nothing_runs_on_after_a_run_was_killed() {
         .unwrap();
     let begun = Instant::now();
     while made_by(run.id()).len() < 6 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "three programs and what they forked");
+        assert!(begun.elapsed() < Duration::from_secs(60), "three programs and what they forked");
         std::thread::sleep(Duration::from_millis(20));
     }
     run.kill().unwrap();
     run.wait().unwrap();
     while !made_by(run.id()).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(15), "left running: {:?}", made_by(run.id()));
+        assert!(begun.elapsed() < Duration::from_secs(120), "left running: {:?}", made_by(run.id()));
         std::thread::sleep(Duration::from_millis(5));
     }
     // The file of its program stays: nobody was left to remove it.

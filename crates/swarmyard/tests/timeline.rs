@@ -284,7 +284,7 @@ fn what_was_not_kept_or_has_not_come_cannot_be_seen() {
     assert_eq!(code_of(timeline.view(&sim, 0)), "no-stop", "nothing was kept");
     sim.step().unwrap();
     let mut all = Vec::new();
-    timeline.keep(&sim);
+    timeline.keep(&mut sim);
     assert_eq!(code_of(timeline.view(&sim, 0)), "no-stop", "it began at stop 1");
     run(&mut sim, &mut timeline, 30, &mut all);
     assert_eq!(code_of(timeline.view(&sim, 31)), "no-stop");
@@ -337,7 +337,7 @@ fn what_keyframes_cost() {
         }
         let (step, _) = took(|| (0..10).for_each(|_| drop(sim.step().unwrap())));
         let (snapshot, bytes) = took(|| sim.snapshot().len());
-        let (keep, ()) = took(|| timeline.keep(&sim));
+        let (keep, ()) = took(|| timeline.keep(&mut sim));
         let (view, _) = took(|| timeline.view(&sim, 30).unwrap());
         let (stepping, ()) = took(|| {
             for _ in 0..200 {
@@ -348,7 +348,7 @@ fn what_keyframes_cost() {
         let mut kept = Timeline::default();
         let (keeping, ()) = took(|| {
             for _ in 0..200 {
-                kept.keep(&other);
+                kept.keep(&mut other);
                 other.step().unwrap();
             }
         });

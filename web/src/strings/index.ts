@@ -2,8 +2,10 @@
 
 import { editor } from './editor';
 import { messages } from './messages';
+import { modules } from './modules';
 import { panels } from './panels';
 import { view } from './view';
+import { workers } from './workers';
 
 export const t = {
   close: 'Close',
@@ -19,6 +21,8 @@ export const t = {
   ...editor,
   ...panels,
   ...messages,
+  ...modules,
+  ...workers,
 };
 
 /** No word is in two rooms: the later one would silently replace the earlier. */
@@ -26,5 +30,15 @@ type Twice =
   | (keyof typeof view & keyof typeof editor)
   | (keyof typeof view & keyof typeof panels)
   | (keyof typeof editor & keyof typeof panels)
-  | (keyof typeof messages & (keyof typeof view | keyof typeof editor | keyof typeof panels));
+  | (keyof typeof messages & (keyof typeof view | keyof typeof editor | keyof typeof panels))
+  | (keyof typeof modules &
+      (keyof typeof view | keyof typeof editor | keyof typeof panels | keyof typeof messages))
+  | (keyof typeof workers &
+      (
+        | keyof typeof view
+        | keyof typeof editor
+        | keyof typeof panels
+        | keyof typeof messages
+        | keyof typeof modules
+      ));
 true satisfies [Twice] extends [never] ? true : Twice;

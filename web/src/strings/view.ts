@@ -38,6 +38,7 @@ export const view = {
     ids: 'Names',
     links: 'Links: who can hear whom',
     messages: 'Messages under way',
+    regions: 'Regions of workers, of a spread run',
   },
   trails: 'Trails',
   trailNames: { none: 'Off', dots: 'Dots', outline: 'Outlines' },

@@ -17,6 +17,7 @@ const SWITCHES = [
   'ids',
   'links',
   'messages',
+  'regions',
 ] as const;
 const REST_MS = 150;
 

@@ -24,6 +24,7 @@ import { attachInput } from './input';
 import { drawMarks } from './marks';
 import { viewHook } from './look';
 import { MessageLayer } from './messages';
+import { drawRegions } from './regions';
 import { drawSelection } from './selection';
 import { attachSpaceView } from './space';
 import { drawLamps, drawStill } from './still';
@@ -53,7 +54,9 @@ export function mountCanvas(app: App): HTMLElement {
   attachCamera(view, stage, painter, isChosen);
   attachFrames(view, traces, flashes);
   app.store.on(['world', 'camera', 'layers', 'view'], () => painter.groundChanged());
-  app.store.on(['marks', 'grid', 'selection', 'status', 'comms', 'links'], () => view.requestDraw());
+  app.store.on(['marks', 'grid', 'selection', 'status', 'comms', 'links', 'workers'], () =>
+    view.requestDraw(),
+  );
   onInkChanged(() => painter.groundChanged());
   installHook(app, (x, y) => view.toScreen(x, y), viewHook(view, traces, flashes, messages));
   return stage;
@@ -175,6 +178,7 @@ class Painter {
     seen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { layers } = view.store;
     if (layers.grid) this.grid.draw(seen);
+    drawRegions(seen, view);
     this.messages.drawLinks(seen);
     drawMarks(seen, view);
     drawBodies(seen, view, seenBodies(view), ratio);

@@ -95,11 +95,11 @@ impl Then {
     fn follow(self, why: &str, cx: &mut Cx<'_>) -> Option<u64> {
         match self {
             Then::Halt => {
-                cx.say(&format!("the program failed, and the robot stays where it is: {why}"));
+                cx.failed(&format!("the program failed, and the robot stays where it is: {why}"));
                 None
             }
             Then::Restart => {
-                cx.say(&format!("the program failed, and starts again in a second: {why}"));
+                cx.failed(&format!("the program failed, and starts again in a second: {why}"));
                 Some(cx.set_timer(1.0))
             }
         }

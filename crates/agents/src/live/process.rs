@@ -7,7 +7,7 @@
 use super::call::Hands;
 use super::event::Event;
 use super::{Status, Then, with_ports, words};
-use crate::native::{launch, startable};
+use crate::native::{elsewhere, launch, patience, startable};
 use crate::process::{Launch, Transport};
 use crate::workshop::Workshop;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,7 @@ pub(super) fn class(workshop: &Arc<Workshop>) -> Class {
 pub(super) fn sheet() -> Sheet {
     let sheet = Sheet::new("process", Kind::Algorithm, "A native program in any language, one process per robot, that is told every event as a line and answers with lines of calls (docs/cooperative-programs.md, sdk/python/swarm.py). What it answers enters the journal, so a recording replays exactly and starts no process. C belongs into `program`.")
         .param(Param::new("source", ParamType::Text, "The program, in the project, started as it stands; a script needs its `#!` line.").required())
+        .param(Param::new("on", ParamType::Text, "The host it runs on, by its name or what it can do; left out, here. `source` is then what that host calls it. It may be silent for five seconds more, and the host's limits count (docs/many-machines.md)."))
         .param(Param::new("arguments", ParamType::Texts, "What it is started with.").or(Value::Texts(Vec::new())))
         .param(Param::number("patience", Unit::Second, "How long it may be silent, on the clock; 0 waits for ever.").within(0.0, 1.0e6).or_num(1.0))
         .param(Param::new("memory", ParamType::Int { min: 0, max: i64::MAX }, "Bytes of memory it may have; 0 is without limit.").or(Value::Int(4 << 30)))
@@ -46,15 +47,16 @@ pub(super) fn sheet() -> Sheet {
 
 fn build(workshop: &Workshop, p: &Params) -> Result<Built, Diagnostic> {
     let name = p.text_or_none("source").unwrap_or_default();
-    let start = match workshop.folder() {
-        Some(folder) => {
+    let start = match (p.text_or_none("on"), workshop.folder()) {
+        (Some(on), _) => elsewhere(workshop, p, &RegisterMap::default(), (on, name))?,
+        (None, Some(folder)) => {
             let (program, cwd) = startable(workshop, folder, p, name)?;
             Ok(launch(p, &RegisterMap::default(), program, cwd, Transport::Lines))
         }
         // Where there are no files the journal must do.
-        None => Err(format!("there are no files here to start `{name}` from")),
+        (None, None) => Err(format!("there are no files here to start `{name}` from")),
     };
-    let patience = p.num_or_none("patience").filter(|s| *s > 0.0).map(Duration::from_secs_f64);
+    let patience = patience(p);
     let then = (Then::of(p, "on_silence"), Then::of(p, "on_crash"));
     Ok(Built::Protocol(Arc::new(Model { about: Native { start, patience }, then })))
 }

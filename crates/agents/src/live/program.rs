@@ -28,11 +28,17 @@ pub(super) fn sheet() -> Sheet {
         .param(Param::new("code", ParamType::Text, "C text, instead of a file."))
         .param(Param::new("fuel", ParamType::Int { min: 1, max: 1_000_000_000 }, "Fuel per event, about one unit per instruction; a call costs 100 units and one for each byte that it moves.").or(Value::Int(1_000_000)))
         .param(Param::new("memory", ParamType::Int { min: 65_536, max: 4_294_967_296 }, "Bytes of memory it may have.").or(Value::Int(1_048_576)))
+        .param(Param::new("on", ParamType::Text, "Not for algorithms in the sandbox, which call the robot many times for each event: they run where the robot does. Give the type a place instead (`[type.NAME] on = …`, docs/many-machines.md), or take the class `process`."))
         .param(Then::param("on_failure", "What follows when it runs out of fuel, crashes, or gives a bad pointer. Under `halt` the robot stays where it is; under `restart` the program starts again after a second, with an empty memory."));
     with_ports(sheet).level("every", "Everything.").example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"program\"\ncode = '''\n#include \"swarm.h\"\nvoid robot_event(int kind, int a, double x, double y)\n{\n    (void)a, (void)x, (void)y;\n    if (kind == SWARM_START || kind == SWARM_FINISHED)\n        swarm_move_to(swarm_uniform(0, 2), swarm_uniform(0, 2), 0.5, 1.0);\n}\n'''")
 }
 
 fn build(workshop: &Workshop, p: &Params) -> Result<Built, Diagnostic> {
+    if p.text_or_none("on").is_some() {
+        let what = "an algorithm in the sandbox runs where its robot does";
+        let help = "give the type a place, `[type.NAME] on = …`, or write the algorithm as a `process`, which may be on another host";
+        return Err(Diagnostic::error("on-host", what).at(p.span("on")).help(help));
+    }
     let code = code_of(p)?;
     let bytes = workshop.make(code, Target::Sandbox, "").map_err(|e| does_not_compile(p, code, &e))?;
     let bad = |why: String| Diagnostic::error("bad-program", why).at(p.span("source").or(p.span("code")));

@@ -19,10 +19,10 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// How long programs may take to end when they are asked to.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The running processes, by slot and protocol.
+/// The running processes, by robot and protocol.
 #[derive(Default)]
 pub(crate) struct Talkers {
-    members: BTreeMap<(usize, u16), Member>,
+    members: BTreeMap<(Uid, u16), Member>,
 }
 
 struct Member {
@@ -35,10 +35,10 @@ struct Member {
 
 /// An open question.
 struct Open<'a> {
-    robot: Uid,
+    /// The robot and its protocol.
+    key: (Uid, u16),
     /// Number of the robot.
     number: u32,
-    key: (usize, u16),
     native: &'a Native,
     question: Question,
 }
@@ -53,14 +53,14 @@ impl Talkers {
         for open in &open {
             match self.post(stand, open) {
                 Ok(()) => at_work.push(open),
-                Err(why) => inputs.push(answer(open.robot, &Spoken::Crashed(why))),
+                Err(why) => inputs.push(answer(open.key.0, &Spoken::Crashed(why))),
             }
         }
         let until = Instant::now() + LOOK;
         let before = at_work.len() + inputs.len();
         for open in at_work {
             let left = until.saturating_duration_since(Instant::now());
-            inputs.extend(self.collect(open, left).map(|spoken| answer(open.robot, &spoken)));
+            inputs.extend(self.collect(open, left).map(|spoken| answer(open.key.0, &spoken)));
         }
         let missing = before - inputs.len();
         (inputs, missing > 0)
@@ -107,15 +107,15 @@ impl Talkers {
         Some(failed)
     }
 
-    /// Ends all programs, which are asked to do so themselves. Answers what they said: (slot, line).
-    pub(crate) fn stop(&mut self) -> Vec<(usize, String)> {
+    /// Ends all programs, which are asked to do so themselves. Answers what they said: (robot, line).
+    pub(crate) fn stop(&mut self) -> Vec<(Uid, String)> {
         let mut members = std::mem::take(&mut self.members);
         for member in members.values_mut() {
             member.talk.dismiss();
         }
         let until = Instant::now() + GRACE;
-        let said = |((slot, _), member): ((usize, u16), Member)| {
-            member.talk.farewell(until).into_iter().map(move |line| (slot, line))
+        let said = |((robot, _), member): ((Uid, u16), Member)| {
+            member.talk.farewell(until).into_iter().map(move |line| (robot, line))
         };
         members.into_iter().flat_map(said).collect()
     }
@@ -126,9 +126,9 @@ impl Talkers {
     }
 
     /// The same for one robot; tells whether there was any.
-    pub(crate) fn dismiss(&mut self, slot: usize) -> bool {
+    pub(crate) fn dismiss(&mut self, robot: Uid) -> bool {
         let before = self.members.len();
-        self.members.retain(|key, _| key.0 != slot);
+        self.members.retain(|key, _| key.0 != robot);
         self.members.len() < before
     }
 }
@@ -147,7 +147,7 @@ fn open<'a>(stand: &Stand<'a>) -> Vec<Open<'a>> {
         let model = graph.and_then(|graph| graph.models().nth(usize::from(*node)));
         let native = model.and_then(|m| m.outside()).and_then(|about| about.downcast_ref::<Native>());
         if let (Some(native), Ok(question), false) = (native, from_bytes(question), answered(robot)) {
-            all.push(Open { robot, number: *number, key: (slot, *node), native, question });
+            all.push(Open { key: (robot, *node), number: *number, native, question });
         }
     }
     all

@@ -3,6 +3,7 @@
 //! In: a text such as `Sensor = { Cone Angle = 30 }`, or plain `Key = value` lines. Out: the values by
 //! key, and which of them the model has asked for. What a key means is the model's business.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
@@ -11,10 +12,10 @@ use swarmyard_base::units::Unit;
 const MOST_KEYS: usize = 4096;
 
 /// Values by key.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Config(BTreeMap<String, Entry>);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
     /// The key as it was written.
     written: String,

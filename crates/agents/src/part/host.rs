@@ -5,6 +5,7 @@
 //! ends the step, with the reason.
 
 use super::config::{Config, normal};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
@@ -91,7 +92,7 @@ pub(crate) struct Statics {
 }
 
 /// What is the same for all robots with the part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) config: Config,
     pub(crate) mount: Pose2,
@@ -103,7 +104,7 @@ pub(crate) struct Facts {
 }
 
 /// When a step is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Occasion {
     pub(crate) now: Time,
     pub(crate) quantum_s: f64,
@@ -114,7 +115,7 @@ pub(crate) struct Occasion {
 }
 
 /// A body as it is shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Body {
     pub(crate) uid: Uid,
     pub(crate) pose: Pose2,
@@ -130,6 +131,26 @@ pub(crate) struct Body {
     pub(crate) corners: i32,
 }
 
+/// What a model is shown for one step.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Shown {
+    /// The robot, and what is near.
+    pub(crate) me: Option<Body>,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) near: Vec<FixedEdge>,
+    pub(crate) commands: Vec<f64>,
+    /// The numbers it keeps, from the step before.
+    pub(crate) state: Vec<f64>,
+}
+
+/// What it answers.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) readings: Vec<f64>,
+    pub(crate) state: Vec<f64>,
+    pub(crate) motion: Option<Twist2>,
+}
+
 /// What the sandbox's functions work on.
 pub(crate) struct Host {
     pub(crate) limits: StoreLimits,
@@ -141,15 +162,9 @@ pub(crate) struct Host {
     pub(crate) asked: BTreeSet<String>,
     pub(crate) statics: Arc<Statics>,
     pub(crate) moment: Occasion,
-    /// The robot, and what is near.
-    pub(crate) me: Option<Body>,
-    pub(crate) bodies: Vec<Body>,
-    pub(crate) near: Vec<FixedEdge>,
+    pub(crate) shown: Shown,
+    pub(crate) answer: Answer,
     pub(crate) purpose: Option<Purpose>,
-    pub(crate) readings: Vec<f64>,
-    pub(crate) commands: Vec<f64>,
-    pub(crate) state: Vec<f64>,
-    pub(crate) motion: Option<Twist2>,
     pub(crate) names: Arc<Vec<Channel>>,
     pub(crate) marks: Vec<Mark>,
 }
@@ -165,20 +180,15 @@ impl Host {
             asked: BTreeSet::new(),
             statics: Arc::default(),
             moment: Occasion::default(),
-            me: None,
-            bodies: Vec::new(),
-            near: Vec::new(),
+            shown: Shown::default(),
+            answer: Answer::default(),
             purpose: None,
-            readings: Vec::new(),
-            commands: Vec::new(),
-            state: Vec::new(),
-            motion: None,
             names: Arc::default(),
             marks: Vec::new(),
         }
     }
 
-    fn need(&self, phases: u8, what: &str) -> Answer<()> {
+    fn need(&self, phases: u8, what: &str) -> Said<()> {
         if self.phase as u8 & phases != 0 {
             return Ok(());
         }
@@ -188,7 +198,7 @@ impl Host {
         Err(no(format!("`{what}` can be called only in {}", allowed.join(" and "))))
     }
 
-    fn draw(&self) -> Answer<Draw> {
+    fn draw(&self) -> Said<Draw> {
         self.need(STEP, "part_uniform, part_normal")?;
         let me = self.me()?;
         let purpose = self.purpose.unwrap_or(Purpose::PartModel);
@@ -197,22 +207,22 @@ impl Host {
         Ok(Draw::at(self.moment.seed, me.uid, purpose, self.moment.now, number))
     }
 
-    fn me(&self) -> Answer<&Body> {
-        self.me.as_ref().ok_or_else(|| no("there is no robot now"))
+    fn me(&self) -> Said<&Body> {
+        self.shown.me.as_ref().ok_or_else(|| no("there is no robot now"))
     }
 
-    fn body(&self, k: i32) -> Answer<&Body> {
+    fn body(&self, k: i32) -> Said<&Body> {
         self.need(STEP, "part_body_at")?;
-        at(&self.bodies, k, "body")
+        at(&self.shown.bodies, k, "body")
     }
 
-    fn corner(&self, k: i32, corner: i32) -> Answer<Vec2> {
+    fn corner(&self, k: i32, corner: i32) -> Said<Vec2> {
         let body = self.body(k)?;
         let outline = self.statics.outlines.get(body.outline as usize);
         at(outline.map_or(&[][..], Outline::corners), corner, "corner").copied()
     }
 
-    fn mark(&mut self, channel: i32, index: i32, shape: MarkShape) -> Answer<()> {
+    fn mark(&mut self, channel: i32, index: i32, shape: MarkShape) -> Said<()> {
         self.need(MARKS, "part_mark_…")?;
         self.plan.place(channel, index, false)?;
         let finite = match &shape {
@@ -236,7 +246,7 @@ impl Host {
 }
 
 /// What a call answers; an error ends the step.
-type Answer<T> = Result<T, wasmi::Error>;
+type Said<T> = Result<T, wasmi::Error>;
 type Call<'a> = Caller<'a, Host>;
 
 /// Ends the call, and the step with it.
@@ -244,12 +254,12 @@ fn no(why: impl Into<String>) -> wasmi::Error {
     wasmi::Error::new(why.into())
 }
 
-fn at<'a, T>(all: &'a [T], k: i32, what: &str) -> Answer<&'a T> {
+fn at<'a, T>(all: &'a [T], k: i32, what: &str) -> Said<&'a T> {
     let found = usize::try_from(k).ok().and_then(|k| all.get(k));
     found.ok_or_else(|| no(format!("there is no {what} {k}, of {}", all.len())))
 }
 
-fn finite(value: f64, what: impl FnOnce() -> String) -> Answer<f64> {
+fn finite(value: f64, what: impl FnOnce() -> String) -> Said<f64> {
     if value.is_finite() { Ok(value) } else { Err(no(format!("{NOT_FINITE}: {}", what()))) }
 }
 
@@ -257,7 +267,7 @@ fn finite(value: f64, what: impl FnOnce() -> String) -> Answer<f64> {
 pub(crate) const NOT_FINITE: &str = "not a finite number";
 
 /// The text at an address of the sandbox, up to its zero byte.
-fn text(caller: &Call<'_>, address: u32, most: usize) -> Answer<String> {
+fn text(caller: &Call<'_>, address: u32, most: usize) -> Said<String> {
     let memory = caller.data().memory.ok_or_else(|| no("it has no memory"))?;
     let bytes = memory.data(caller).get(address as usize..).unwrap_or(&[]);
     let bytes = &bytes[..bytes.len().min(most + 1)];
@@ -269,7 +279,7 @@ fn text(caller: &Call<'_>, address: u32, most: usize) -> Answer<String> {
 }
 
 /// Writes numbers, and whole numbers behind them, as a C struct.
-fn put(caller: &mut Call<'_>, address: u32, doubles: &[f64], ints: &[i32]) -> Answer<()> {
+fn put(caller: &mut Call<'_>, address: u32, doubles: &[f64], ints: &[i32]) -> Said<()> {
     let memory = caller.data().memory.ok_or_else(|| no("it has no memory"))?;
     let mut bytes = [0_u8; 160];
     for (place, x) in bytes.chunks_exact_mut(8).zip(doubles) {
@@ -295,7 +305,7 @@ pub(crate) fn imports(engine: &Engine) -> Result<Linker<Host>, wasmi::Error> {
     Ok(linker)
 }
 
-fn describing(linker: &mut Linker<Host>) -> Answer<()> {
+fn describing(linker: &mut Linker<Host>) -> Said<()> {
     linker.func_wrap(
         "part",
         "reading",
@@ -310,7 +320,7 @@ fn describing(linker: &mut Linker<Host>) -> Answer<()> {
             declare(&mut c, true, (name, unit, meaning), count, (least, most))
         },
     )?;
-    linker.func_wrap("part", "keep", |mut c: Call<'_>, numbers: i32| -> Answer<()> {
+    linker.func_wrap("part", "keep", |mut c: Call<'_>, numbers: i32| -> Said<()> {
         c.data().need(DESCRIBE, "part_keep")?;
         let keep = usize::try_from(numbers).ok().filter(|n| *n <= MOST_NUMBERS);
         let keep =
@@ -318,13 +328,13 @@ fn describing(linker: &mut Linker<Host>) -> Answer<()> {
         Arc::make_mut(&mut c.data_mut().plan).keep = keep;
         Ok(())
     })?;
-    linker.func_wrap("part", "bearings", |mut c: Call<'_>, first: f64, step: f64| -> Answer<()> {
+    linker.func_wrap("part", "bearings", |mut c: Call<'_>, first: f64, step: f64| -> Said<()> {
         c.data().need(DESCRIBE, "part_bearings")?;
         let all = (finite(first, || "part_bearings".into())?, finite(step, || "part_bearings".into())?);
         Arc::make_mut(&mut c.data_mut().plan).bearings = Some(all);
         Ok(())
     })?;
-    linker.func_wrap("part", "wheel_base", |mut c: Call<'_>, base: f64| -> Answer<()> {
+    linker.func_wrap("part", "wheel_base", |mut c: Call<'_>, base: f64| -> Said<()> {
         c.data().need(DESCRIBE, "part_wheel_base")?;
         if !(base.is_finite() && base > 0.0) {
             return Err(no(format!("a wheel base is a positive number, not {base}")));
@@ -342,7 +352,7 @@ fn declare(
     words: (u32, u32, u32),
     count: i32,
     range: (f64, f64),
-) -> Answer<i32> {
+) -> Said<i32> {
     caller.data().need(DESCRIBE, "part_reading, part_command")?;
     let name = text(caller, words.0, MOST_NAME)?;
     let unit = text(caller, words.1, MOST_NAME)?;
@@ -378,103 +388,103 @@ fn declare(
     Ok(plan.channels.len() as i32 - 1)
 }
 
-fn configuring(linker: &mut Linker<Host>) -> Answer<()> {
-    fn key(caller: &mut Call<'_>, address: u32) -> Answer<String> {
+fn configuring(linker: &mut Linker<Host>) -> Said<()> {
+    fn key(caller: &mut Call<'_>, address: u32) -> Said<String> {
         caller.data().need(DESCRIBE | SETUP, "part_param")?;
         let key = text(caller, address, MOST_NAME)?;
         caller.data_mut().asked.insert(normal(&key));
         Ok(key)
     }
-    linker.func_wrap("part", "param", |mut c: Call<'_>, name: u32, default: f64| -> Answer<f64> {
+    linker.func_wrap("part", "param", |mut c: Call<'_>, name: u32, default: f64| -> Said<f64> {
         let key = key(&mut c, name)?;
         Ok(c.data().facts.config.number(&key).map_err(no)?.unwrap_or(default))
     })?;
     linker.func_wrap(
         "part",
         "param_in",
-        |mut c: Call<'_>, name: u32, unit: u32, default: f64| -> Answer<f64> {
+        |mut c: Call<'_>, name: u32, unit: u32, default: f64| -> Said<f64> {
             let key = key(&mut c, name)?;
             let unit = text(&c, unit, MOST_NAME)?;
             c.data().facts.config.number_in(&key, &unit, default).map_err(no)
         },
     )?;
-    linker.func_wrap("part", "has", |mut c: Call<'_>, name: u32| -> Answer<i32> {
+    linker.func_wrap("part", "has", |mut c: Call<'_>, name: u32| -> Said<i32> {
         let key = key(&mut c, name)?;
         Ok(i32::from(c.data().facts.config.has(&key)))
     })?;
-    linker.func_wrap("part", "mount", |mut c: Call<'_>, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "mount", |mut c: Call<'_>, to: u32| -> Said<()> {
         let m = c.data().facts.mount;
         let rot = m.rot();
         put(&mut c, to, &[m.at.x, m.at.y, m.heading, rot.c, rot.s], &[])
     })?;
-    linker.func_wrap("part", "refuse", |c: Call<'_>, why: u32| -> Answer<()> {
+    linker.func_wrap("part", "refuse", |c: Call<'_>, why: u32| -> Said<()> {
         Err(no(text(&c, why, MOST_WORDS)?))
     })?;
     linker.func_wrap("part", "reach", |c: Call<'_>| c.data().facts.reach)?;
     Ok(())
 }
 
-fn fixed_things(linker: &mut Linker<Host>) -> Answer<()> {
-    fn statics<'a>(caller: &'a Call<'_>, what: &str) -> Answer<&'a Statics> {
+fn fixed_things(linker: &mut Linker<Host>) -> Said<()> {
+    fn statics<'a>(caller: &'a Call<'_>, what: &str) -> Said<&'a Statics> {
         caller.data().need(SETUP | STEP, what)?;
         Ok(&caller.data().statics)
     }
-    fn put_edge(caller: &mut Call<'_>, to: u32, e: &FixedEdge) -> Answer<()> {
+    fn put_edge(caller: &mut Call<'_>, to: u32, e: &FixedEdge) -> Said<()> {
         let doubles = [e.a.x, e.a.y, e.b.x, e.b.y, e.heights.0, e.heights.1];
         put(caller, to, &doubles, &[e.kind as i32])
     }
-    linker.func_wrap("part", "quantum_s", |c: Call<'_>| -> Answer<f64> {
+    linker.func_wrap("part", "quantum_s", |c: Call<'_>| -> Said<f64> {
         c.data().need(SETUP | STEP, "part_quantum_s")?;
         Ok(c.data().moment.quantum_s)
     })?;
-    linker.func_wrap("part", "gravity", |c: Call<'_>| -> Answer<f64> {
+    linker.func_wrap("part", "gravity", |c: Call<'_>| -> Said<f64> {
         c.data().need(SETUP | STEP, "part_gravity")?;
         Ok(c.data().moment.gravity)
     })?;
-    linker.func_wrap("part", "detail", |c: Call<'_>| -> Answer<i32> {
+    linker.func_wrap("part", "detail", |c: Call<'_>| -> Said<i32> {
         c.data().need(SETUP | STEP, "part_detail")?;
         Ok(c.data().moment.detail)
     })?;
-    linker.func_wrap("part", "fixed_count", |c: Call<'_>| -> Answer<i32> {
+    linker.func_wrap("part", "fixed_count", |c: Call<'_>| -> Said<i32> {
         Ok(statics(&c, "part_fixed_count")?.edges.len() as i32)
     })?;
-    linker.func_wrap("part", "fixed", |mut c: Call<'_>, k: i32, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "fixed", |mut c: Call<'_>, k: i32, to: u32| -> Said<()> {
         let edge = *at(&statics(&c, "part_fixed")?.edges, k, "fixed edge")?;
         put_edge(&mut c, to, &edge)
     })?;
-    linker.func_wrap("part", "near_count", |c: Call<'_>| -> Answer<i32> {
+    linker.func_wrap("part", "near_count", |c: Call<'_>| -> Said<i32> {
         c.data().need(STEP, "part_near_count")?;
-        Ok(c.data().near.len() as i32)
+        Ok(c.data().shown.near.len() as i32)
     })?;
-    linker.func_wrap("part", "near", |mut c: Call<'_>, k: i32, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "near", |mut c: Call<'_>, k: i32, to: u32| -> Said<()> {
         c.data().need(STEP, "part_near")?;
-        let edge = *at(&c.data().near, k, "near edge")?;
+        let edge = *at(&c.data().shown.near, k, "near edge")?;
         put_edge(&mut c, to, &edge)
     })?;
-    linker.func_wrap("part", "track_count", |c: Call<'_>| -> Answer<i32> {
+    linker.func_wrap("part", "track_count", |c: Call<'_>| -> Said<i32> {
         Ok(statics(&c, "part_track_count")?.tracks.len() as i32)
     })?;
-    linker.func_wrap("part", "track", |mut c: Call<'_>, k: i32, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "track", |mut c: Call<'_>, k: i32, to: u32| -> Said<()> {
         let t = at(&statics(&c, "part_track_at")?.tracks, k, "track")?;
         let (doubles, points) = ([t.width.unwrap_or(0.0), t.reflectivity], t.points.len() as i32);
         put(&mut c, to, &doubles, &[points])
     })?;
-    linker.func_wrap("part", "track_x", |c: Call<'_>, k: i32, point: i32| -> Answer<f64> {
+    linker.func_wrap("part", "track_x", |c: Call<'_>, k: i32, point: i32| -> Said<f64> {
         let track = at(&statics(&c, "part_track_x")?.tracks, k, "track")?;
         Ok(at(&track.points, point, "point")?.x)
     })?;
-    linker.func_wrap("part", "track_y", |c: Call<'_>, k: i32, point: i32| -> Answer<f64> {
+    linker.func_wrap("part", "track_y", |c: Call<'_>, k: i32, point: i32| -> Said<f64> {
         let track = at(&statics(&c, "part_track_y")?.tracks, k, "track")?;
         Ok(at(&track.points, point, "point")?.y)
     })?;
-    linker.func_wrap("part", "reflectivity", |c: Call<'_>, x: f64, y: f64| -> Answer<f64> {
+    linker.func_wrap("part", "reflectivity", |c: Call<'_>, x: f64, y: f64| -> Said<f64> {
         let statics = statics(&c, "part_reflectivity")?;
         Ok(statics.index.reflectivity_at(&statics.tracks, Vec2::new(x, y)))
     })?;
-    linker.func_wrap("part", "beacon_count", |c: Call<'_>| -> Answer<i32> {
+    linker.func_wrap("part", "beacon_count", |c: Call<'_>| -> Said<i32> {
         Ok(statics(&c, "part_beacon_count")?.beacons.len() as i32)
     })?;
-    linker.func_wrap("part", "beacon", |mut c: Call<'_>, k: i32, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "beacon", |mut c: Call<'_>, k: i32, to: u32| -> Said<()> {
         let b = at(&statics(&c, "part_beacon_at")?.beacons, k, "beacon")?;
         let (p, id) = (b.pose, i32::from(b.id));
         let doubles = [p.at.x, p.at.y, p.heading, b.aperture, b.range, b.height];
@@ -483,37 +493,37 @@ fn fixed_things(linker: &mut Linker<Host>) -> Answer<()> {
     Ok(())
 }
 
-fn stepping(linker: &mut Linker<Host>) -> Answer<()> {
-    linker.func_wrap("part", "now_s", |c: Call<'_>| -> Answer<f64> {
+fn stepping(linker: &mut Linker<Host>) -> Said<()> {
+    linker.func_wrap("part", "now_s", |c: Call<'_>| -> Said<f64> {
         c.data().need(STEP, "part_now_s")?;
         Ok(c.data().moment.now.seconds())
     })?;
-    linker.func_wrap("part", "out", |mut c: Call<'_>, channel: i32, k: i32, value: f64| -> Answer<()> {
+    linker.func_wrap("part", "out", |mut c: Call<'_>, channel: i32, k: i32, value: f64| -> Said<()> {
         let host = c.data_mut();
         host.need(STEP, "part_out")?;
         let place = host.plan.place(channel, k, false)?;
-        host.readings[place] = finite(value, || format!("reading {channel}[{k}]"))?;
+        host.answer.readings[place] = finite(value, || format!("reading {channel}[{k}]"))?;
         Ok(())
     })?;
-    linker.func_wrap("part", "in", |c: Call<'_>, channel: i32, k: i32| -> Answer<f64> {
+    linker.func_wrap("part", "in", |c: Call<'_>, channel: i32, k: i32| -> Said<f64> {
         c.data().need(STEP, "part_in")?;
-        Ok(c.data().commands[c.data().plan.place(channel, k, true)?])
+        Ok(c.data().shown.commands[c.data().plan.place(channel, k, true)?])
     })?;
-    linker.func_wrap("part", "state", |c: Call<'_>, k: i32| -> Answer<f64> {
+    linker.func_wrap("part", "state", |c: Call<'_>, k: i32| -> Said<f64> {
         c.data().need(STEP, "part_state")?;
-        at(&c.data().state, k, "kept number").copied()
+        at(&c.data().answer.state, k, "kept number").copied()
     })?;
-    linker.func_wrap("part", "set_state", |mut c: Call<'_>, k: i32, value: f64| -> Answer<()> {
+    linker.func_wrap("part", "set_state", |mut c: Call<'_>, k: i32, value: f64| -> Said<()> {
         let host = c.data_mut();
         host.need(STEP, "part_set_state")?;
-        at(&host.state, k, "kept number")?;
-        host.state[k as usize] = finite(value, || format!("kept number {k}"))?;
+        at(&host.answer.state, k, "kept number")?;
+        host.answer.state[k as usize] = finite(value, || format!("kept number {k}"))?;
         Ok(())
     })?;
     linker.func_wrap(
         "part",
         "motion",
-        |mut c: Call<'_>, forward: f64, left: f64, spin: f64| -> Answer<()> {
+        |mut c: Call<'_>, forward: f64, left: f64, spin: f64| -> Said<()> {
             let host = c.data_mut();
             host.need(STEP, "part_motion")?;
             if !host.facts.drive {
@@ -521,17 +531,16 @@ fn stepping(linker: &mut Linker<Host>) -> Answer<()> {
             }
             let motion = Twist2::new(forward, left, spin);
             finite(if motion.is_finite() { 0.0 } else { f64::NAN }, || "the motion".into())?;
-            host.motion = Some(motion);
+            host.answer.motion = Some(motion);
             Ok(())
         },
     )?;
-    linker.func_wrap("part", "uniform", |c: Call<'_>, k: u32| -> Answer<f64> {
+    linker.func_wrap("part", "uniform", |c: Call<'_>, k: u32| -> Said<f64> {
         Ok(c.data().draw()?.uniform(k))
     })?;
-    linker.func_wrap("part", "normal", |c: Call<'_>, k: u32| -> Answer<f64> {
-        Ok(c.data().draw()?.normal(k))
-    })?;
-    linker.func_wrap("part", "chance", |mut c: Call<'_>, purpose: i32| -> Answer<()> {
+    linker
+        .func_wrap("part", "normal", |c: Call<'_>, k: u32| -> Said<f64> { Ok(c.data().draw()?.normal(k)) })?;
+    linker.func_wrap("part", "chance", |mut c: Call<'_>, purpose: i32| -> Said<()> {
         c.data().need(STEP, "part_chance")?;
         let known = [
             Purpose::RangeNoise,
@@ -552,11 +561,11 @@ fn stepping(linker: &mut Linker<Host>) -> Answer<()> {
     Ok(())
 }
 
-fn moving_things(linker: &mut Linker<Host>) -> Answer<()> {
-    fn put_body(caller: &mut Call<'_>, to: u32, pick: impl Fn(&Host) -> Answer<&Body>) -> Answer<()> {
+fn moving_things(linker: &mut Linker<Host>) -> Said<()> {
+    fn put_body(caller: &mut Call<'_>, to: u32, pick: impl Fn(&Host) -> Said<&Body>) -> Said<()> {
         let host = caller.data();
         let b = pick(host)?;
-        let own = host.me.as_ref().is_some_and(|me| me.uid == b.uid);
+        let own = host.shown.me.as_ref().is_some_and(|me| me.uid == b.uid);
         let doubles = [
             b.pose.at.x,
             b.pose.at.y,
@@ -577,30 +586,30 @@ fn moving_things(linker: &mut Linker<Host>) -> Answer<()> {
         let ints = [b.kind as i32, b.corners, i32::from(own)];
         put(caller, to, &doubles, &ints)
     }
-    linker.func_wrap("part", "self", |mut c: Call<'_>, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "self", |mut c: Call<'_>, to: u32| -> Said<()> {
         c.data().need(STEP, "part_self")?;
         put_body(&mut c, to, Host::me)
     })?;
-    linker.func_wrap("part", "body_count", |c: Call<'_>| -> Answer<i32> {
+    linker.func_wrap("part", "body_count", |c: Call<'_>| -> Said<i32> {
         c.data().need(STEP, "part_body_count")?;
-        Ok(c.data().bodies.len() as i32)
+        Ok(c.data().shown.bodies.len() as i32)
     })?;
-    linker.func_wrap("part", "body", |mut c: Call<'_>, k: i32, to: u32| -> Answer<()> {
+    linker.func_wrap("part", "body", |mut c: Call<'_>, k: i32, to: u32| -> Said<()> {
         put_body(&mut c, to, |host| host.body(k))
     })?;
-    linker.func_wrap("part", "corner_x", |c: Call<'_>, k: i32, corner: i32| -> Answer<f64> {
+    linker.func_wrap("part", "corner_x", |c: Call<'_>, k: i32, corner: i32| -> Said<f64> {
         Ok(c.data().corner(k, corner)?.x)
     })?;
-    linker.func_wrap("part", "corner_y", |c: Call<'_>, k: i32, corner: i32| -> Answer<f64> {
+    linker.func_wrap("part", "corner_y", |c: Call<'_>, k: i32, corner: i32| -> Said<f64> {
         Ok(c.data().corner(k, corner)?.y)
     })?;
     Ok(())
 }
 
-fn marking(linker: &mut Linker<Host>) -> Answer<()> {
-    linker.func_wrap("part", "reading_value", |c: Call<'_>, channel: i32, k: i32| -> Answer<f64> {
+fn marking(linker: &mut Linker<Host>) -> Said<()> {
+    linker.func_wrap("part", "reading_value", |c: Call<'_>, channel: i32, k: i32| -> Said<f64> {
         c.data().need(MARKS, "part_reading_value")?;
-        Ok(c.data().readings[c.data().plan.place(channel, k, false)?])
+        Ok(c.data().answer.readings[c.data().plan.place(channel, k, false)?])
     })?;
     linker.func_wrap(
         "part",
@@ -626,7 +635,7 @@ fn marking(linker: &mut Linker<Host>) -> Answer<()> {
     linker.func_wrap(
         "part",
         "mark_text",
-        |mut c: Call<'_>, channel: i32, k: i32, x: f64, y: f64, words: u32| -> Answer<()> {
+        |mut c: Call<'_>, channel: i32, k: i32, x: f64, y: f64, words: u32| -> Said<()> {
             let text = text(&c, words, MOST_WORDS)?;
             c.data_mut().mark(channel, k, MarkShape::Text { at: Vec2::new(x, y), text })
         },
@@ -634,7 +643,7 @@ fn marking(linker: &mut Linker<Host>) -> Answer<()> {
     Ok(())
 }
 
-fn mathematics(linker: &mut Linker<Host>) -> Answer<()> {
+fn mathematics(linker: &mut Linker<Host>) -> Said<()> {
     type OfOne = (&'static str, fn(f64) -> f64);
     type OfTwo = (&'static str, fn(f64, f64) -> f64);
     let of_one: [OfOne; 8] = [

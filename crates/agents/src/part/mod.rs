@@ -6,14 +6,17 @@
 //! reported in the channels `fault` and `faults` and as an event.
 
 mod config;
+mod far;
 mod host;
 mod sandbox;
 
 use crate::program::{code_of, does_not_compile};
 use crate::workshop::{Target, Workshop, made_name};
 use config::Config;
-use host::{Body, Facts, Occasion, Plan, Planned, Statics};
-use sandbox::{Fault, Image, Live, Sandbox};
+use far::Far;
+pub(crate) use far::compute;
+use host::{Answer, Body, Facts, Occasion, Plan, Planned, Shown, Statics};
+use sandbox::{Fault, Sandbox};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use swarmyard_base::units::Unit;
@@ -77,6 +80,7 @@ fn common(sheet: Sheet) -> Sheet {
         .param(Param::new("mount", ParamType::Pose, "Where it is fixed on the body, seen from above.").or(Value::Pose(Pose2::default())))
         .param(Param::new("fuel", ParamType::Int { min: 1, max: 1_000_000_000_000 }, "Fuel per step and robot, about one unit per instruction.").or(Value::Int(1_000_000)))
         .param(Param::new("memory", ParamType::Int { min: 65_536, max: 268_435_456 }, "Bytes of memory it may have.").or(Value::Int(1_048_576)))
+        .param(Param::new("on", ParamType::Text, "A host, or what it can do: the steps are computed there (`run --reach`, docs/many-machines.md). Here when left out, and when no such host can be reached; it changes no result."))
         .channel(Channel::reading("fault", 1, Unit::None, (0.0, 3.0), "0 when the last step went well; 1 when the model crashed, 2 when it ran out of fuel, 3 when it gave a number that is not finite. Its readings are 0 then, and its motion is rest. Added to the channels of the model."))
         .channel(Channel::reading("faults", 1, Unit::None, (0.0, f64::MAX), "How many steps went wrong so far."))
         .level("every", "Whatever the model does; it is told the level (`part_detail`). At `coarse` models should leave out noise and limits.")
@@ -121,7 +125,9 @@ fn model(
     }
     sandbox.names = Arc::new(sandbox.plan.channels.iter().map(channel).collect());
     let layout = layout_of(&sandbox.plan, &sandbox.names);
-    Ok(Model { sandbox, layout, files })
+    let far = crate::far::place(p)?.zip(workshop.elsewhere());
+    let far = far.map(|(on, elsewhere)| Far::new(elsewhere.clone(), on));
+    Ok(Model { sandbox, layout, files, far })
 }
 
 fn channel(planned: &Planned) -> Channel {
@@ -168,67 +174,60 @@ struct Model {
     sandbox: Sandbox,
     layout: Layout,
     files: Vec<(String, Arc<Vec<u8>>)>,
+    /// Who computes its steps, when that is somebody elsewhere.
+    far: Option<Far>,
 }
 
 impl Model {
-    /// A copy, and the image it begins each step with.
-    fn ready(&self, moment: &Occasion, make: impl FnOnce() -> Statics) -> Result<(Live, Arc<Image>), Fault> {
-        let statics = self.sandbox.statics(make);
-        let image = self.sandbox.set_up(moment, &statics)?;
-        let mut live = self.sandbox.take()?;
-        let host = live.host();
-        host.statics = statics;
-        Ok((live, image))
+    /// Runs a step for each of some robots: `show` says what one is shown, `done` gets what came of it.
+    fn steps(
+        &self,
+        moment: &Occasion,
+        statics: impl FnOnce() -> Statics,
+        robots: usize,
+        show: impl Fn(usize, &mut Shown),
+        mut done: impl FnMut(usize, Result<&Answer, &Fault>),
+    ) {
+        let statics = self.sandbox.statics(statics);
+        if let Some(far) = &self.far {
+            let mut all = vec![Shown::default(); robots];
+            all.iter_mut().enumerate().for_each(|(k, shown)| show(k, shown));
+            if let Some(results) = far.steps(self, moment, &all) {
+                results.iter().enumerate().for_each(|(k, result)| done(k, result.as_ref()));
+                return;
+            }
+        }
+        let mut ready = self.sandbox.ready(moment, &statics);
+        for k in 0..robots {
+            let ran = self.sandbox.step_of(&mut ready, moment, |shown| show(k, shown));
+            done(k, ran.as_ref().copied());
+        }
+        self.sandbox.done(ready);
     }
 
-    /// Runs one step. `show` gives the copy what it may look at; readings and state are written here.
-    fn step(
-        &self,
-        ready: &mut Result<(Live, Arc<Image>), Fault>,
-        row: &mut Row<'_>,
-        show: impl FnOnce(&mut Live),
-    ) -> Result<(), Fault> {
-        let ran = match ready {
-            Ok((live, image)) => self.sandbox.reset(live, image).and_then(|()| {
-                let keep = self.sandbox.plan.keep;
-                live.host().moment = row.moment;
-                live.host().state.extend_from_slice(&row.state[..keep]);
-                show(live);
-                self.sandbox.step(live)
-            }),
-            Err(fault) => Err(fault.clone()),
-        };
+    /// Writes down what came of a step.
+    fn take(&self, result: Result<&Answer, &Fault>, row: Row<'_>) {
+        let (faults, width) = (row.next_state.len() - 1, row.out.len() - 2);
         row.next_state.copy_from_slice(row.state);
-        let faults = row.next_state.len() - 1;
-        let width = row.out.len() - 2;
         row.out.fill(0.0);
-        match (&ran, ready) {
-            (Ok(()), Ok((live, _))) => {
-                row.out[..width].copy_from_slice(&live.host().readings);
-                row.next_state[..faults].copy_from_slice(&live.host().state);
+        match result {
+            Ok(answer) => {
+                row.out[..width].copy_from_slice(&answer.readings);
+                row.next_state[..faults].copy_from_slice(&answer.state);
             }
-            (Err(fault), _) => {
+            Err(fault) => {
                 row.out[width] = fault.code;
                 row.next_state[faults] += 1.0;
                 self.sandbox.complain(row.robot, fault);
             }
-            _ => {}
         }
         row.out[width + 1] = row.next_state[faults];
-        ran
-    }
-
-    fn done(&self, ready: Result<(Live, Arc<Image>), Fault>) {
-        if let Ok((live, _)) = ready {
-            self.sandbox.give(live);
-        }
     }
 }
 
 /// The rows of one robot.
 struct Row<'a> {
     robot: Uid,
-    moment: Occasion,
     state: &'a [f64],
     next_state: &'a mut [f64],
     out: &'a mut [f64],
@@ -247,7 +246,7 @@ fn body(bodies: &Bodies<'_>, slot: usize, outline: &Outline, number: u32) -> Bod
         twist: bodies.twist[slot],
         moved: bodies.moved[slot],
         kind: bodies.kind[slot],
-        heights: bodies.heights[slot],
+        heights: bodies.heights_of(slot),
         outline: number,
         reach: outline.reach(),
         round: outline.round(),
@@ -330,31 +329,32 @@ impl Sensor for SensorModel {
             detail: detail(world.detail),
             seed: world.seed,
         };
-        let uses = self.model.sandbox.uses;
-        let mut ready = self.model.ready(&moment, || self.statics(world));
-        for k in 0..rows.len {
-            let slot = rows.first_slot + k;
-            let mut row = Row {
-                robot: world.bodies.uid[slot],
-                moment,
-                state: rows.state.row(k),
-                next_state: rows.next_state.row(k),
-                out: rows.out.row(k),
-            };
-            // A fault is in the readings; there is nothing else to do about it.
-            let _ = self.model.step(&mut ready, &mut row, |live| {
-                let host = live.host();
-                let number = world.bodies.outline[slot];
-                host.me = Some(body(&world.bodies, slot, &world.outlines[number as usize], number));
-                if uses.bodies {
-                    self.bodies_near(world, slot, &mut host.bodies);
-                }
-                if uses.near {
-                    self.edges_near(world, slot, &mut host.near);
-                }
-            });
-        }
-        self.model.done(ready);
+        let (uses, keep) = (self.model.sandbox.uses, self.model.sandbox.plan.keep);
+        let (first, state) = (rows.first_slot, &rows.state);
+        let show = |k: usize, shown: &mut Shown| {
+            let slot = first + k;
+            let number = world.bodies.outline[slot];
+            shown.me = Some(body(&world.bodies, slot, &world.outlines[number as usize], number));
+            shown.state.extend_from_slice(&state.row(k)[..keep]);
+            if uses.bodies {
+                self.bodies_near(world, slot, &mut shown.bodies);
+            }
+            if uses.near {
+                self.edges_near(world, slot, &mut shown.near);
+            }
+        };
+        let (next_state, out) = (&mut rows.next_state, &mut rows.out);
+        self.model.steps(
+            &moment,
+            || self.statics(world),
+            rows.len,
+            show,
+            |k, result| {
+                let robot = world.bodies.uid[first + k];
+                let row = Row { robot, state: state.row(k), next_state: next_state.row(k), out: out.row(k) };
+                self.model.take(result, row);
+            },
+        );
     }
 
     fn marks(&self, readings: &[f64], _: &Outline) -> Vec<Mark> {
@@ -396,33 +396,27 @@ impl Actuator for DriveModel {
             beacons: if uses.beacons { view.beacons.to_vec() } else { Vec::new() },
             outlines: vec![self.outline.clone()],
         };
-        let mut ready = self.model.ready(&moment, statics);
-        for k in 0..rows.segments.len() {
-            let slot = rows.first_slot + k;
-            let mut row = Row {
-                robot: view.bodies.uid[slot],
-                moment,
-                state: rows.state.row(k),
-                next_state: rows.next_state.row(k),
-                out: rows.out.row(k),
-            };
-            let ran = self.model.step(&mut ready, &mut row, |live| {
-                let host = live.host();
-                let me = body(&view.bodies, slot, &self.outline, 0);
-                host.commands.extend_from_slice(rows.commands.row(k));
-                host.bodies.clear();
-                host.bodies.push(me.clone());
-                host.me = Some(me);
-            });
+        let keep = self.model.sandbox.plan.keep;
+        let (first, state, commands) = (rows.first_slot, &rows.state, &rows.commands);
+        let show = |k: usize, shown: &mut Shown| {
+            let me = body(&view.bodies, first + k, &self.outline, 0);
+            shown.commands.extend_from_slice(commands.row(k));
+            shown.state.extend_from_slice(&state.row(k)[..keep]);
+            shown.bodies.clear();
+            shown.bodies.push(me.clone());
+            shown.me = Some(me);
+        };
+        let (next_state, out, segments) = (&mut rows.next_state, &mut rows.out, &mut rows.segments);
+        self.model.steps(&moment, statics, segments.len(), show, |k, result| {
+            let slot = first + k;
             let (pose, rot) = (view.bodies.pose[slot], view.bodies.rot[slot]);
-            let motion = match (&ran, &mut ready) {
-                (Ok(()), Ok((live, _))) => live.host().motion,
-                _ => None,
-            };
             let rest = Segment::rest(0.0, pose, rot);
-            rows.segments[k] = motion.map_or(rest, |motion| Segment::arc(0.0, pose, rot, motion));
-        }
-        self.model.done(ready);
+            let motion = result.ok().and_then(|answer| answer.motion);
+            segments[k] = motion.map_or(rest, |motion| Segment::arc(0.0, pose, rot, motion));
+            let robot = view.bodies.uid[slot];
+            let row = Row { robot, state: state.row(k), next_state: next_state.row(k), out: out.row(k) };
+            self.model.take(result, row);
+        });
     }
 
     fn made_of(&self) -> Vec<(String, Arc<Vec<u8>>)> {

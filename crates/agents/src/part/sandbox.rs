@@ -6,10 +6,11 @@
 //! Every step begins with the memory and globals as set-up left them, so a step is a function of what
 //! it is shown: it does not matter which copy runs it, on which thread, or what ran there before.
 
-use super::host::{Facts, Host, NOT_FINITE, Occasion, Phase, Plan, Statics, imports};
+use super::host::{Answer, Facts, Host, NOT_FINITE, Occasion, Phase, Plan, Shown, Statics, imports};
 use crate::image::{bits, from_bits};
 use crate::module::{GLOBAL, Prepared, prepare};
 use crate::wasm::engine;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use swarmyard_base::Uid;
@@ -22,7 +23,7 @@ use wasmi::{
 const SETUP_FUEL: u64 = 200_000_000;
 
 /// What went wrong with a step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fault {
     /// As it stands in the channel `fault`: 1 crashed, 2 out of fuel, 3 a number that is not finite.
     pub(crate) code: f64,
@@ -58,6 +59,9 @@ pub(crate) struct Image {
     memory: Vec<u8>,
     globals: Vec<u64>,
 }
+
+/// A copy that is ready for a moment, with its image; or why there is none.
+pub(crate) type Ready = Result<(Live, Arc<Image>), Fault>;
 
 /// A set-up, and what it was made for.
 type SetUp = (Key, Result<Arc<Image>, Fault>);
@@ -243,19 +247,51 @@ impl Sandbox {
         let host = live.store.data_mut();
         host.plan = Arc::clone(&self.plan);
         host.names = Arc::clone(&self.names);
-        host.readings.clear();
-        host.readings.resize(self.plan.width(false), 0.0);
-        host.commands.clear();
-        host.state.clear();
-        host.motion = None;
+        host.answer.readings.clear();
+        host.answer.readings.resize(self.plan.width(false), 0.0);
+        host.answer.motion = None;
+        host.shown.commands.clear();
+        host.shown.state.clear();
         host.purpose = None;
         Ok(())
     }
 
-    /// Lets a copy work for one robot and quantum.
-    pub(crate) fn step(&self, live: &mut Live) -> Result<(), Fault> {
+    /// A copy, and the image it begins each step with.
+    pub(crate) fn ready(&self, moment: &Occasion, statics: &Arc<Statics>) -> Ready {
+        let image = self.set_up(moment, statics)?;
+        let mut live = self.take()?;
+        live.host().statics = Arc::clone(statics);
+        Ok((live, image))
+    }
+
+    /// Lets a copy work for one robot and quantum; `show` says what it is shown.
+    pub(crate) fn step_of<'a>(
+        &self,
+        ready: &'a mut Ready,
+        moment: &Occasion,
+        show: impl FnOnce(&mut Shown),
+    ) -> Result<&'a Answer, Fault> {
+        let (live, image) = ready.as_mut().map_err(|fault| fault.clone())?;
+        self.reset(live, image)?;
+        let host = live.host();
+        host.moment = *moment;
+        show(&mut host.shown);
+        host.answer.state.clone_from(&host.shown.state);
         let step = live.step;
-        live.run(Phase::Step, &step, self.fuel)
+        live.run(Phase::Step, &step, self.fuel)?;
+        Ok(&live.host().answer)
+    }
+
+    /// The copy is not needed any more.
+    pub(crate) fn done(&self, ready: Ready) {
+        if let Ok((live, _)) = ready {
+            self.give(live);
+        }
+    }
+
+    /// Fuel and memory of a step.
+    pub(crate) fn budget(&self) -> (u64, usize) {
+        (self.fuel, self.memory)
     }
 
     /// What it draws for some readings; nothing when it fails.
@@ -265,8 +301,8 @@ impl Sandbox {
             let mut live = self.take().ok()?;
             self.reset(&mut live, bare).ok()?;
             let host = live.host();
-            let width = host.readings.len();
-            host.readings.copy_from_slice(readings.get(..width)?);
+            let width = host.answer.readings.len();
+            host.answer.readings.copy_from_slice(readings.get(..width)?);
             let done = live.call(Phase::Marks, "part_marks", self.fuel);
             let marks = std::mem::take(&mut live.host().marks);
             self.give(live);

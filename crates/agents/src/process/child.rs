@@ -412,6 +412,9 @@ impl Child {
         if self.state != State::Stopping {
             self.state = State::Idle;
         }
+        if let Link::Stream(stream) = &mut self.link {
+            stream.pipes.answered();
+        }
         self.accesses = 0;
         self.printed.drain();
         Ok(Poll::Ready(Reply {

@@ -16,6 +16,7 @@
 mod child;
 mod events;
 mod keeper;
+mod leash;
 mod lines;
 mod memory;
 mod pipes;
@@ -27,6 +28,7 @@ mod sys;
 mod talk;
 
 pub use child::{Child, PostError, StartError};
+pub use leash::Leash;
 pub(crate) use talk::{Talk, Talked};
 
 use std::path::PathBuf;
@@ -170,6 +172,8 @@ pub struct Launch {
     pub limits: Limits,
     /// Length of a tick in microseconds.
     pub tick_us: u32,
+    /// Who counts what it costs, when it stands for a program elsewhere.
+    pub meter: Option<crate::Meter>,
 }
 
 /// One write to a register.

@@ -1,9 +1,11 @@
 //! A program's stdin and stdout as bytes, never waited for while reading or writing.
 
+use crate::far::price::Meter;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::{read, write};
 use std::os::fd::OwnedFd;
+use std::time::Instant;
 
 /// Most bytes read ahead of what is understood.
 pub(super) const AHEAD: usize = 65_536;
@@ -19,15 +21,46 @@ pub(super) struct Pipes {
     used: usize,
     /// Close stdin when all is written.
     ending: bool,
+    /// Counts what goes to a program elsewhere.
+    meter: Option<Meter>,
+    /// Since when an answer is waited for.
+    asked: Option<Instant>,
+    /// Whether it has answered before: the first answer takes as long as it takes to start, and is not counted.
+    is_warm: bool,
 }
 
 impl Pipes {
-    pub(super) fn new(stdin: OwnedFd, stdout: OwnedFd) -> nix::Result<Self> {
+    pub(super) fn new(stdin: OwnedFd, stdout: OwnedFd, meter: Option<Meter>) -> nix::Result<Self> {
         for end in [&stdin, &stdout] {
             fcntl(end, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         }
         let (stdin, stdout) = (Some(stdin), Some(stdout));
-        Ok(Self { stdin, stdout, outgoing: Vec::new(), incoming: Vec::new(), used: 0, ending: false })
+        let (outgoing, incoming) = (Vec::new(), Vec::new());
+        Ok(Self {
+            stdin,
+            stdout,
+            outgoing,
+            incoming,
+            used: 0,
+            ending: false,
+            meter,
+            asked: None,
+            is_warm: false,
+        })
+    }
+
+    /// From now on an answer is waited for.
+    pub(super) fn asked(&mut self) {
+        self.asked = self.meter.as_ref().map(|_| Instant::now());
+    }
+
+    /// It has come.
+    pub(super) fn answered(&mut self) {
+        if let (Some(meter), Some(asked)) = (&self.meter, self.asked.take())
+            && std::mem::replace(&mut self.is_warm, true)
+        {
+            meter.answered(asked.elapsed());
+        }
     }
 
     /// What has come and is not understood yet.
@@ -62,7 +95,10 @@ impl Pipes {
             && let Some(stdin) = &self.stdin
         {
             match write(stdin, &self.outgoing) {
-                Ok(n) => drop(self.outgoing.drain(..n)),
+                Ok(n) => {
+                    self.outgoing.drain(..n);
+                    self.meter.iter().for_each(|meter| meter.sent(n));
+                }
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => return,
                 // It closed its stdin. Whether that matters shows in its answers.
@@ -87,7 +123,10 @@ impl Pipes {
         {
             match read(stdout, &mut buffer) {
                 Ok(0) => self.stdout = None,
-                Ok(n) => self.incoming.extend(&buffer[..n]),
+                Ok(n) => {
+                    self.incoming.extend(&buffer[..n]);
+                    self.meter.iter().for_each(|meter| meter.received(n));
+                }
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => return,
                 Err(_) => self.stdout = None,

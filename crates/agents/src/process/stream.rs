@@ -14,7 +14,7 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(launch: &Launch, spans: &[Span], stdin: OwnedFd, stdout: OwnedFd) -> nix::Result<Self> {
-        let mut pipes = Pipes::new(stdin, stdout)?;
+        let mut pipes = Pipes::new(stdin, stdout, launch.meter.clone())?;
         let text = launch.transport == Transport::Lines;
         if text {
             lines::table(&mut pipes.outgoing, launch, spans)
@@ -30,6 +30,7 @@ impl Stream {
         } else {
             records::quantum(&mut self.pipes.outgoing, tick, image);
         }
+        self.pipes.asked();
         self.pipes.pump_out();
     }
 

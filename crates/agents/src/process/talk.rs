@@ -53,6 +53,7 @@ impl Talk {
     /// Tells it some lines.
     pub(crate) fn tell(&mut self, text: &str) {
         self.pipes.outgoing.extend(text.as_bytes());
+        self.pipes.asked();
         self.pipes.pump_out();
     }
 
@@ -65,6 +66,7 @@ impl Talk {
         match self.turn(wait, ends) {
             Ok(Some(said)) => {
                 self.bytes = 0;
+                self.pipes.answered();
                 Talked::Turn(std::mem::take(&mut self.lines), said)
             }
             Ok(None) => Talked::Pending,
@@ -185,7 +187,7 @@ fn spawn(launch: &Launch) -> std::io::Result<Talk> {
     let (stdin_end, stdin) = pipe2(OFlag::O_CLOEXEC)?;
     let (stdout, stdout_end) = pipe2(OFlag::O_CLOEXEC)?;
     command.stdin(stdin_end).stdout(stdout_end).stderr(printed_end);
-    let pipes = Pipes::new(stdin, stdout)?;
+    let pipes = Pipes::new(stdin, stdout, launch.meter.clone())?;
     let keeper = Keeper::start(command, &launch.limits, None)?;
     Ok(Talk { keeper, pipes, printed, lines: Vec::new(), bytes: 0, death: None })
 }

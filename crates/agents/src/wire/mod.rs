@@ -18,20 +18,27 @@
 //! # Ok(()) }
 //! ```
 
+mod body;
+mod carriage;
 mod frame;
+mod greeting;
+mod meeting;
 mod process;
 mod socket;
+mod talk;
 
-use process::Runner;
+pub use meeting::{Listening, Met, Others};
+pub use talk::{Ear, Talk, Talker};
+
+use body::Notes;
+use process::{Runner, Who};
 use socket::{Inbox, Outlet};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 use swarmyard_base::{Moment, Time};
 use swarmyard_part_api::{GraphModel, Request, ToAll};
-use swarmyard_radio::lab::Trace;
+use swarmyard_radio::lab::{Trace, top};
 
 /// Most bytes of one message.
 pub const MOST_BYTES: usize = 60_000;
@@ -114,11 +121,18 @@ impl Script {
     }
 }
 
+impl Script {
+    /// What one process is to do.
+    fn of(&self, process: u32) -> Vec<(Moment, Step)> {
+        self.steps.iter().filter(|s| s.1 == process).map(|s| (s.0, s.2.clone())).collect()
+    }
+}
+
 /// Why a run could not be, or not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// A socket could not be had. Nothing has run.
-    #[error("cannot {what} on 127.0.0.1: {why}")]
+    #[error("cannot {what}: {why}")]
     Socket {
         /// What was tried.
         what: &'static str,
@@ -144,6 +158,27 @@ pub enum WireError {
         /// Which was at work.
         protocol: String,
     },
+    /// A process wants something that cannot be done over sockets. All have stopped.
+    #[error("process {process} {what}")]
+    Cannot {
+        /// Whose.
+        process: u32,
+        /// What.
+        what: String,
+    },
+    /// Some never came. Nothing has run.
+    #[error(
+        "nobody spoke for processes {who:?} in time; {strangers} messages came that were not for this run"
+    )]
+    Missing {
+        /// Who was waited for.
+        who: Vec<u32>,
+        /// How many greetings of others there were.
+        strangers: u64,
+    },
+    /// It was told to stop before all had met. Nothing has run.
+    #[error("told to stop before all had met")]
+    Stopped,
 }
 
 /// Runs protocols over sockets of this machine.
@@ -193,34 +228,16 @@ impl Wire {
     /// When a graph never comes to rest, or the script does not fit the graphs.
     pub fn run(self, script: &Script, duration: Duration) -> Result<Trace, WireError> {
         let n = self.graphs.len() as u32;
-        let (epoch, stop) = (Instant::now(), AtomicBool::new(false));
-        let end = Moment::ZERO.plus(duration.as_secs_f64());
-        let mut runners = Vec::new();
-        let mut inboxes = Vec::new();
+        let (epoch, end) = (Instant::now(), Moment::ZERO.plus(duration.as_secs_f64()));
+        let mut cast = Vec::new();
         for (me, (graph, (outlet, inbox))) in self.graphs.iter().zip(self.ends).enumerate() {
-            let steps =
-                script.steps.iter().filter(|s| s.1 == me as u32).map(|s| (s.0, s.2.clone())).collect();
-            runners.push(Runner::new(graph, (me as u32, n), outlet, (epoch, end), self.settings, steps)?);
-            inboxes.push(inbox);
+            let who = Who { me: me as u32, robots: n, epoch, end };
+            let notes = Notes::Kept { top: top(graph), events: Vec::new() };
+            let runner = Runner::new(graph, &who, (outlet, None), (self.settings, notes), script.of(who.me))?;
+            cast.push((runner, inbox));
         }
-        let outcomes = thread::scope(|scope| {
-            let mut threads = Vec::new();
-            for (mut runner, inbox) in runners.into_iter().zip(inboxes) {
-                // A full queue makes the readers wait, and UDP lose.
-                let (tx, rx) = std::sync::mpsc::sync_channel(4096);
-                inbox.listen(scope, &stop, &tx);
-                threads.push(scope.spawn(move || runner.live(&rx).map(|()| runner.events)));
-            }
-            let outcomes: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
-            stop.store(true, Ordering::Relaxed);
-            outcomes
-        });
-        let mut trace = Trace { processes: n, events: Vec::new(), end };
-        for outcome in outcomes {
-            // A panic of a protocol is a mistake in the program: it goes on here.
-            trace.events.extend(outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        trace.events.sort_by_key(|e| e.at);
-        Ok(trace)
+        let (mut events, _) = talk::play(cast, &|| false)?;
+        events.sort_by_key(|e| e.at);
+        Ok(Trace { processes: n, events, end })
     }
 }

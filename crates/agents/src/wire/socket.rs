@@ -1,6 +1,7 @@
 //! Sockets of one run: what each process sends by, and what its readers hear.
 
 use super::frame::{Frame, HEAD};
+use super::greeting::Greeting;
 use super::{MOST_BYTES, Mode, WireError};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -11,17 +12,18 @@ use std::time::{Duration, SystemTime};
 use swarmyard_base::hash::mix64;
 
 /// How often readers look whether the run is over.
-const GLANCE: Duration = Duration::from_millis(20);
+pub(super) const GLANCE: Duration = Duration::from_millis(20);
 /// How long a connection may be full before it counts as broken.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where a process sends.
 pub(super) struct Outlet {
     pub(super) run: u64,
-    way: Way,
+    pub(super) way: Way,
 }
 
-enum Way {
+/// How a process sends: to each by number.
+pub(super) enum Way {
     Udp {
         socket: UdpSocket,
         peers: Vec<SocketAddr>,
@@ -54,14 +56,14 @@ impl Outlet {
 pub(super) enum Inbox {
     Udp {
         run: u64,
+        me: u32,
         socket: UdpSocket,
         peers: Vec<SocketAddr>,
+        /// What came while the processes were still meeting.
+        early: Vec<Frame>,
     },
     /// By sender.
-    Tcp {
-        run: u64,
-        streams: Vec<(u32, TcpStream)>,
-    },
+    Tcp { run: u64, streams: Vec<(u32, TcpStream)> },
 }
 
 impl Inbox {
@@ -73,9 +75,13 @@ impl Inbox {
         tx: &SyncSender<Frame>,
     ) {
         match self {
-            Inbox::Udp { run, socket, peers } => {
+            Inbox::Udp { run, me, socket, peers, early } => {
+                for frame in early {
+                    // A full queue makes UDP lose.
+                    let _ = tx.try_send(frame);
+                }
                 let tx = tx.clone();
-                scope.spawn(move || hear_datagrams(run, &socket, &peers, stop, &tx));
+                scope.spawn(move || hear_datagrams((run, me), &socket, &peers, stop, &tx));
             }
             Inbox::Tcp { run, streams } => {
                 for (from, stream) in streams {
@@ -87,12 +93,12 @@ impl Inbox {
     }
 }
 
-fn is_timeout(error: &std::io::Error) -> bool {
+pub(super) fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 fn hear_datagrams(
-    run: u64,
+    (run, me): (u64, u32),
     socket: &UdpSocket,
     peers: &[SocketAddr],
     stop: &AtomicBool,
@@ -111,11 +117,24 @@ fn hear_datagrams(
             }
         };
         let Some(from) = peers.iter().position(|p| *p == source) else { continue };
+        if let Some(greeting) = Greeting::read(&buffer[..length]) {
+            answer(socket, source, (run, me), &greeting);
+            continue;
+        }
         if let Some(frame) = Frame::whole(&buffer[..length], run, from as u32)
             && tx.send(frame).is_err()
         {
             return;
         }
+    }
+}
+
+/// Tells somebody who still looks for others that this one has met all: it was late, or has come back.
+fn answer(socket: &UdpSocket, source: SocketAddr, (run, me): (u64, u32), greeting: &Greeting) {
+    if greeting.run == run && greeting.to == me && !greeting.answer {
+        let answer = Greeting { run, from: me, to: greeting.from, port: 0, met: true, answer: true };
+        // Whoever misses it asks again.
+        let _ = socket.send_to(&answer.encode(), source);
     }
 }
 
@@ -147,7 +166,7 @@ fn hear_stream(run: u64, from: u32, mut stream: TcpStream, stop: &AtomicBool, tx
     }
 }
 
-fn fails(what: &'static str) -> impl FnOnce(std::io::Error) -> WireError {
+pub(super) fn fails(what: &'static str) -> impl FnOnce(std::io::Error) -> WireError {
     move |why| WireError::Socket { what, why }
 }
 
@@ -180,12 +199,22 @@ fn open_udp(n: usize) -> Result<Opened, WireError> {
     let addresses = addresses.map_err(fails("find the port of a UDP socket"))?;
     let run = new_run(&addresses);
     let mut ends = Vec::new();
-    for socket in sockets {
-        let hears = socket.try_clone().map_err(fails("share a UDP socket"))?;
-        let outlet = Outlet { run, way: Way::Udp { socket, peers: addresses.clone() } };
-        ends.push((outlet, Inbox::Udp { run, socket: hears, peers: addresses.clone() }));
+    for (me, socket) in sockets.into_iter().enumerate() {
+        ends.push(both_ends((run, me as u32), socket, addresses.clone(), Vec::new())?);
     }
     Ok((ends, addresses))
+}
+
+/// What a process sends by and what it hears, on one socket.
+pub(super) fn both_ends(
+    (run, me): (u64, u32),
+    socket: UdpSocket,
+    peers: Vec<SocketAddr>,
+    early: Vec<Frame>,
+) -> Result<(Outlet, Inbox), WireError> {
+    let hears = socket.try_clone().map_err(fails("share a UDP socket"))?;
+    let outlet = Outlet { run, way: Way::Udp { socket, peers: peers.clone() } };
+    Ok((outlet, Inbox::Udp { run, me, socket: hears, peers, early }))
 }
 
 fn open_tcp(n: usize) -> Result<Opened, WireError> {
@@ -220,8 +249,15 @@ fn connect(listener: &TcpListener, address: SocketAddr) -> Result<(TcpStream, Tc
             break stream;
         }
     };
-    near.set_nodelay(true).map_err(fails("set up a TCP socket"))?;
-    near.set_write_timeout(Some(PATIENCE)).map_err(fails("set up a TCP socket"))?;
-    far.set_read_timeout(Some(GLANCE)).map_err(fails("set up a TCP socket"))?;
+    set_up_sender(&near).and_then(|()| set_up_hearer(&far)).map_err(fails("set up a TCP socket"))?;
     Ok((near, far))
+}
+
+pub(super) fn set_up_sender(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_write_timeout(Some(PATIENCE))
+}
+
+pub(super) fn set_up_hearer(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(GLANCE))
 }

@@ -97,6 +97,7 @@ pub(crate) fn launch(program: &Path, transport: Transport, tag: &str) -> Launch 
         transport,
         limits: Limits::default(),
         tick_us: 100_000,
+        meter: None,
     }
 }
 

@@ -7,6 +7,7 @@ use super::frame::Visible;
 use super::schedule::{Cycle, Moves, Schedule};
 use super::{Decision, Demon, Frame, Rule, Setup, Snapshot};
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// Where all robots are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,8 +43,8 @@ impl Robots {
     /// Greatest distance of two of them.
     #[must_use]
     pub fn diameter(&self) -> f64 {
-        let far = |p: &Vec2| self.at.iter().map(|q| (*q - *p).norm()).fold(0.0, f64::max);
-        self.at.iter().map(far).fold(0.0, f64::max)
+        let far = |p: &Vec2| self.at.iter().map(|q| (*q - *p).norm()).fold(0.0, math::max);
+        self.at.iter().map(far).fold(0.0, math::max)
     }
 
     /// Their centre of gravity.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Moment, Vec2};
+use swarmyard_base::{Diagnostic, Moment, Vec2, math};
 use swarmyard_part_api::{
     Answer, Built, Class, Cx, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec, ProtocolModel,
     ProtocolPort, Query, ServiceKind, Sheet, TypeLayout, from_bytes, to_bytes,
@@ -253,7 +253,7 @@ impl Cycler {
         self.memory.decided = None;
         if let Some(cycle) = self.memory.cycle {
             let now = cx.now().since(Moment::ZERO);
-            self.memory.timer = cx.set_timer((cycle.look * self.model.round_s - now).max(0.0));
+            self.memory.timer = cx.set_timer(math::max(cycle.look * self.model.round_s - now, 0.0));
         }
     }
 

@@ -85,7 +85,7 @@ impl Compiler<'_> {
             number_of[*slot as usize] = n as u32;
         }
         let mut ranks = vec![0; model.len()];
-        for (rank, (_, slot)) in model.by_uid.iter().enumerate() {
+        for (rank, slot) in model.by_uid.iter().enumerate() {
             ranks[*slot as usize] = rank as u32;
         }
         self.check_company(model);

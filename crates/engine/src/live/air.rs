@@ -5,7 +5,7 @@ use super::state::{LiveEvent, LiveState};
 use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::chance::{Draw, Purpose};
-use swarmyard_base::{Moment, Time, Uid, Vec2};
+use swarmyard_base::{Moment, Time, Uid, Vec2, math};
 use swarmyard_part_api::{Air, BodyKind, Loss, Message};
 
 /// The world while the network is at work. What it says is collected, and takes effect afterwards.
@@ -77,7 +77,10 @@ pub(crate) fn links(model: &Model, state: &State, cast: &Cast) -> Option<Vec<(us
 
 /// Edges crossed by the line from one point to another, and its length inside of solid obstacles.
 fn obstructed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
-    let (min, max) = (Vec2::new(a.x.min(b.x), a.y.min(b.y)), Vec2::new(a.x.max(b.x), a.y.max(b.y)));
+    let (min, max) = (
+        Vec2::new(math::min(a.x, b.x), math::min(a.y, b.y)),
+        Vec2::new(math::max(a.x, b.x), math::max(a.y, b.y)),
+    );
     let way = b - a;
     let mut crossed: Vec<(usize, Uid, bool, f64)> = Vec::new();
     model.fixed.for_each_in(min, max, |k, edge| {
@@ -111,10 +114,14 @@ fn obstructed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
 }
 
 /// Puts what the network said into effect; answers what was lost.
-pub(super) fn settle(model: &Model, state: &mut LiveState, said: Vec<Said>) -> Vec<(Message, u32, Loss)> {
+pub(super) fn settle(
+    model: &Model,
+    state: &mut LiveState,
+    said: &mut Vec<Said>,
+) -> Vec<(Message, u32, Loss)> {
     let mut lost = Vec::new();
     let Some(live) = &model.live else { return lost };
-    for word in said {
+    for word in said.drain(..) {
         match word {
             Said::Deliver(message, to, at) => {
                 let Some(slot) = live.members.get(to as usize) else { continue };

@@ -1,13 +1,16 @@
 //! What a robot's algorithm reaches of the world.
 
-use super::air::{Said, Sight, settle};
+use super::air::{Sight, settle};
 use super::note::Note;
 use super::play::Play;
+use super::sky::Sky;
 use super::state::{LiveEvent, LiveState, Status};
 use crate::model::Model;
+use crate::step::RunEvent;
+use std::borrow::Cow;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
-use swarmyard_base::{Moment, Pose2, Uid, Vec2};
+use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_part_api::{Air, Answer, Message, Motion, Network, Pending, Query, Robot, Surroundings, Watch};
 
 /// One robot at work.
@@ -57,15 +60,22 @@ impl Robot for Deed<'_, '_> {
         self.play.note(robot, Note::Said(text.to_owned()));
     }
 
+    fn failed(&mut self, why: &str) {
+        let robot = self.play.uid(self.robot);
+        self.play.out.events.push(RunEvent::AlgorithmFailed { robot, why: why.to_owned() });
+    }
+
     fn send(&mut self, protocol: u32, to: &[u32], bytes: Arc<[u8]>) {
         let play = &mut *self.play;
-        let mut others: Vec<u32> = to
-            .iter()
-            .copied()
-            .filter(|r| *r != self.robot && (*r as usize) < play.live.members.len())
-            .collect();
-        others.sort_unstable();
-        others.dedup();
+        let is_there = |r: &u32| *r != self.robot && (*r as usize) < play.live.members.len();
+        let others = if to.iter().all(is_there) && to.is_sorted_by(|a, b| a < b) {
+            Cow::Borrowed(to)
+        } else {
+            let mut others: Vec<u32> = to.iter().copied().filter(is_there).collect();
+            others.sort_unstable();
+            others.dedup();
+            Cow::Owned(others)
+        };
         if others.is_empty() {
             return;
         }
@@ -73,7 +83,7 @@ impl Robot for Deed<'_, '_> {
         play.state.sent += 1;
         if play.notes {
             let (name, label, content) = play.shown(self.robot, protocol, &bytes);
-            let (to, bytes) = (others.clone(), bytes.len());
+            let (to, bytes) = (others.to_vec(), bytes.len());
             play.note(self.robot, Note::Sent { serial, to, protocol: name, label, content, bytes });
         }
         let message = Message { serial, from: self.robot, protocol, bytes };
@@ -82,7 +92,7 @@ impl Robot for Deed<'_, '_> {
 
     fn set_timer(&mut self, node: u16, after_s: f64) -> u64 {
         let timer = self.next();
-        let (at, robot) = (self.play.now.plus(after_s.max(0.0)), self.robot);
+        let (at, robot) = (self.play.now.plus(math::max(after_s, 0.0)), self.robot);
         if at != Moment::NEVER {
             let who = self.play.uid(robot);
             self.play.state.push(at, who, timer, LiveEvent::Timer { robot, node, timer });
@@ -165,23 +175,26 @@ impl Play<'_> {
     /// Lets the network work, and puts what it says into effect.
     pub(super) fn with_network(&mut self, work: impl FnOnce(&mut dyn Network, &mut dyn Air)) {
         let Some(mut network) = self.cast.network.take() else { return };
-        let mut sight = Sight { model: self.model, state: self.state, now: self.now, said: Vec::new() };
+        let said = std::mem::take(&mut self.said);
+        let mut sight = Sight { model: self.model, state: self.state, now: self.now, said };
         work(network.as_mut(), &mut sight);
-        let said: Vec<Said> = sight.said;
+        let mut said = sight.said;
         self.cast.network = Some(network);
-        for (message, to, why) in settle(self.model, self.state, said) {
+        for (message, to, why) in settle(self.model, self.state, &mut said) {
             self.note_lost(&message, to, why);
         }
+        // What it says next has room already.
+        self.said = said;
     }
 }
 
 /// What is going to happen to a robot, in order.
 fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
     let mut all = Vec::new();
-    for (key, event) in &play.state.queue {
+    for (key, event) in play.state.queue.iter() {
         let (mine, conditional, what) = match event {
             LiveEvent::Arrive(s) => {
-                let journey = play.state.going[*s as usize].journey.as_ref();
+                let journey = play.state.going[*s as usize].journey();
                 let phase = journey.map_or("", |j| j.phases[j.at as usize].name.as_str());
                 (*s == slot, true, format!("finish {phase}"))
             }
@@ -215,6 +228,7 @@ fn is_of(state: &LiveState, watch: u64, robot: u32) -> bool {
 pub(super) struct Look<'a> {
     model: &'a Model,
     state: &'a LiveState,
+    sky: &'a Sky,
     now: Moment,
     robot: u32,
     ordinal: u64,
@@ -222,7 +236,7 @@ pub(super) struct Look<'a> {
 
 impl<'a> Look<'a> {
     pub(super) fn new(play: &'a Play<'_>, robot: u32, ordinal: u64) -> Look<'a> {
-        Look { model: play.model, state: play.state, now: play.now, robot, ordinal }
+        Look { model: play.model, state: play.state, sky: play.sky, now: play.now, robot, ordinal }
     }
 
     fn slot(&self, robot: u32) -> Option<usize> {
@@ -259,7 +273,11 @@ impl Surroundings for Look<'_> {
         let me = self.slot(self.robot);
         let live = self.model.live.as_ref();
         let mut found = Vec::new();
-        for slot in (0..self.model.len()).filter(|s| Some(*s) != me) {
+        let reach = self.model.outlines.iter().fold(0.0, |most: f64, o| math::max(most, o.reach()));
+        for slot in self.sky.near(self.model.len(), at, range + reach, self.now) {
+            if Some(slot) == me {
+                continue;
+            }
             let number = live.and_then(|l| l.number(slot));
             if number.is_some_and(|n| self.state.robots[n as usize].status == Status::Gone) {
                 continue;

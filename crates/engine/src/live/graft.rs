@@ -4,7 +4,9 @@
 //! their way; who is new, or has other protocols, starts now. The same world again changes nothing.
 
 use super::LiveModel;
-use super::state::{Going, Inner, LiveEvent, LiveKey, LiveState};
+use super::agenda::Agenda;
+use super::going::Going;
+use super::state::{Instant, LiveEvent, LiveState};
 use crate::kinship::Kinship;
 use crate::model::Model;
 use crate::state::State;
@@ -31,7 +33,7 @@ pub(crate) fn graft(
     let mut state = LiveState::new(new, &after.pose)?;
     let now = before.live.as_ref().map_or(Moment::at(before.now), |l| l.now);
     state.now = now;
-    state.queue.clear();
+    state.queue = Agenda::default();
     for (k, fault) in live.faults.iter().enumerate().filter(|(_, f)| Moment::at(f.at) > now) {
         state.push(Moment::at(fault.at), Uid(0), k as u64, LiveEvent::Fault(k as u32));
     }
@@ -53,7 +55,6 @@ pub(crate) fn graft(
         let Some(old_slot) = keeps(slot) else { continue };
         let mut going = was.going[old_slot].clone();
         if live.number(slot).is_some() && !goes_on(old, new, old_slot, slot) {
-            going.journey = None;
             going = Going::rest(now, going.pose_at(now));
         }
         state.going[slot] = going;
@@ -70,18 +71,21 @@ pub(crate) fn graft(
         let Some(old_slot) = kinship.old_slot(slot).filter(|o| goes_on(old, new, *o, slot)) else { continue };
         if let Some(number) = was_live.number(old_slot) {
             numbers[number as usize] = n as u32;
-            state.robots[n] = Inner { ..was.robots[number as usize].clone() };
+            state.robots[n] = was.robots[number as usize].clone();
         }
     }
+    let busy = was.instant.robots.iter().map(|n| numbers[*n as usize]);
+    let busy = busy.filter(|n| *n != LiveModel::NOBODY).collect();
+    state.instant = Instant { at: was.instant.at, robots: busy };
     let down = was.down.iter().filter(|(n, _)| numbers[**n as usize] != LiveModel::NOBODY);
     state.down = down.map(|(n, since)| (numbers[*n as usize], *since)).collect();
     let timers = was.timers.iter().filter(|((n, _), _)| numbers[*n as usize] != LiveModel::NOBODY);
     state.timers = timers.map(|((n, timer), at)| ((numbers[*n as usize], *timer), *at)).collect();
     let same_robots = live.members.len() == was_live.members.len();
     let who = Names { kinship, numbers: &numbers, same_robots };
-    for (key, event) in &was.queue {
+    for (key, event) in was.queue.unsorted() {
         if let Some(event) = who.event(event, |slot| keeps(slot).is_some()) {
-            state.queue.insert(LiveKey { ..*key }, event);
+            state.queue.insert(*key, event);
         }
     }
     for watch in &was.watches {

@@ -1,10 +1,11 @@
 //! Motions: from a plan to arrivals, over ground that may slow a robot down.
 
+use super::going::{Going, Journey};
 use super::note::{Note, Row, RowKind};
 use super::play::Play;
-use super::state::{Going, Journey, LiveEvent, LiveKey};
+use super::state::{LiveEvent, LiveKey};
 use super::{Zone, ZoneKind};
-use swarmyard_base::{Moment, Pose2, Vec2};
+use swarmyard_base::{Moment, Pose2, Vec2, math};
 use swarmyard_part_api::{Ended, Happening, Motion, Phase, Plan, Segment};
 
 impl Play<'_> {
@@ -35,7 +36,7 @@ impl Play<'_> {
 
     /// The motion under way makes room for another one, or for none; its owner is told.
     pub(super) fn replace_journey(&mut self, robot: u32, slot: usize) {
-        let old = self.state.going[slot].journey.as_ref().map(|j| (j.node, j.task));
+        let old = self.state.going[slot].journey().map(|j| (j.node, j.task));
         self.end_journey(slot);
         if let Some((node, task)) = old {
             self.then.push_back((robot, Happening::Ended { node, task, how: Ended::Replaced }));
@@ -44,7 +45,7 @@ impl Play<'_> {
 
     /// The motion under way is over: what was going to happen to it does not.
     pub(super) fn end_journey(&mut self, slot: usize) {
-        let Some(journey) = self.state.going[slot].journey.take() else { return };
+        let Some(journey) = self.state.going[slot].take_journey() else { return };
         self.cancel(slot, &journey);
     }
 
@@ -82,19 +83,12 @@ impl Play<'_> {
         if let Some(at) = journey.zone {
             self.state.push(at, who, task, LiveEvent::Zone(slot as u32));
         }
-        let going = Going {
-            start: self.now,
-            pose,
-            twist: slower.twist,
-            in_world: slower.in_world,
-            journey: Some(journey),
-        };
-        self.set_going(slot, going);
+        self.set_going(slot, Going::told(self.now, pose, &slower, journey));
     }
 
     /// A phase has ended: the next one begins, or the robot has arrived.
     pub(super) fn arrive(&mut self, slot: usize) {
-        let Some(mut journey) = self.state.going[slot].journey.take() else { return };
+        let Some(mut journey) = self.state.going[slot].take_journey() else { return };
         self.cancel(slot, &journey);
         let pose = journey.phases[journey.at as usize].end;
         let last = journey.at as usize + 1 == journey.phases.len();
@@ -124,7 +118,7 @@ impl Play<'_> {
             self.swallow(slot);
             return;
         }
-        let Some(mut journey) = self.state.going[slot].journey.take() else { return };
+        let Some(mut journey) = self.state.going[slot].take_journey() else { return };
         self.cancel(slot, &journey);
         let left_s = journey.until.since(self.now) * journey.factor;
         journey.factor = self.ground(ahead);
@@ -243,8 +237,8 @@ fn bent_crossing(segment: &Segment, a: Vec2, b: Vec2, end_s: f64) -> Option<f64>
     let side = |t: f64| (segment.position_at(t) - a).cross(e);
     let turn = std::f64::consts::TAU / segment.spin.abs();
     // After a full circle everything comes again.
-    let end = end_s.min(turn + LEAST_S);
-    let pieces = ((end / turn) * 50.0).ceil().max(1.0);
+    let end = math::min(end_s, turn + LEAST_S);
+    let pieces = math::max(((end / turn) * 50.0).ceil(), 1.0);
     let mut t0 = LEAST_S;
     for k in 1..=pieces as u32 {
         let t1 = LEAST_S + (end - LEAST_S) * f64::from(k) / pieces;

@@ -7,9 +7,11 @@
 //! Never: a look at all robots for an event that concerns two; a prediction that depends on anything but
 //! the two paths it is about. What is predicted stands in [`Sky`], which can be made anew at any moment.
 
+mod agenda;
 mod air;
 mod cast;
 mod deed;
+mod going;
 mod graft;
 mod journey;
 mod model;
@@ -20,11 +22,13 @@ mod state;
 mod touch;
 mod watch;
 
+pub use agenda::Agenda;
 pub(crate) use air::links;
 pub(crate) use cast::{Cast, CastImage};
+pub use going::{Going, Journey};
 pub(crate) use graft::graft;
 pub use model::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 pub use note::{LiveNote, Note, Row, RowKind};
 pub(crate) use play::{Played, play};
 pub(crate) use sky::Sky;
-pub use state::{Going, Inner, Journey, LiveEvent, LiveKey, LiveState, Status, Watching};
+pub use state::{Inner, Instant, LiveEvent, LiveKey, LiveState, Status, Watching};

@@ -1,5 +1,6 @@
 //! One stretch, event by event.
 
+use super::air::Said;
 use super::cast::Cast;
 use super::note::{LiveNote, Note};
 use super::sky::Sky;
@@ -47,6 +48,8 @@ pub(super) struct Play<'a> {
     pub(super) notes: bool,
     /// What follows at once from what is happening: (robot, what).
     pub(super) then: VecDeque<(u32, Happening)>,
+    /// Room for what the network says; empty between two calls.
+    pub(super) said: Vec<Said>,
     pub(super) out: Played,
 }
 
@@ -63,8 +66,8 @@ pub(crate) fn play(
     let Some(live) = &model.live else { return Played::default() };
     let began = !state.mid;
     let (now, from) = (state.now, state.now);
-    let then = VecDeque::new();
-    let mut play = Play { model, live, state, cast, sky, now, from, notes, then, out: Played::default() };
+    let (then, said, out) = (VecDeque::new(), Vec::new(), Played::default());
+    let mut play = Play { model, live, state, cast, sky, now, from, notes, then, said, out };
     let mut until = bound;
     for ((robot, node, _), answer) in std::mem::take(&mut play.state.asks).into_iter().zip(answers) {
         play.tell(robot, Happening::Answered { node, answer: Arc::clone(answer) });
@@ -85,6 +88,7 @@ pub(crate) fn play(
     play.out.began = began;
     play.out.until = until;
     play.state.now = until;
+    play.state.past(until);
     let asks = !play.state.asks.is_empty();
     play.state.mid = until < bound || asks || one_event && play.pending_by(bound);
     play.state.open = play.sky.open();
@@ -94,7 +98,7 @@ pub(crate) fn play(
 impl Play<'_> {
     /// Plays the next event, not after `bound`; answers when it was.
     fn next(&mut self, bound: Moment) -> Option<Moment> {
-        let first = self.state.queue.first_key_value().map(|(key, _)| key.at);
+        let first = self.state.queue.first();
         let limit = first.map_or(bound, |at| at.min(bound));
         if let Some(meeting) = self.sky.next(limit) {
             self.now = meeting.moment.max(self.now);
@@ -114,7 +118,7 @@ impl Play<'_> {
 
     /// Whether something is still to come by `bound`: only asked when stopping after every event.
     fn pending_by(&mut self, bound: Moment) -> bool {
-        self.state.queue.first_key_value().is_some_and(|(key, _)| key.at <= bound) || self.now < bound
+        self.state.queue.first().is_some_and(|at| at <= bound) || self.now < bound
     }
 
     fn happen(&mut self, key: LiveKey, event: LiveEvent) {
@@ -171,13 +175,10 @@ impl Play<'_> {
 
     /// Lets a robot react, and then to what follows at once.
     pub(super) fn tell(&mut self, robot: u32, happening: Happening) {
-        let inner = &mut self.state.robots[robot as usize];
-        if inner.status != Status::Well {
+        if self.state.robots[robot as usize].status != Status::Well {
             return;
         }
-        inner.instant =
-            if inner.instant.0 == self.now { (self.now, inner.instant.1 + 1) } else { (self.now, 1) };
-        if inner.instant.1 > MOST_AT_ONCE {
+        if self.state.count(robot, self.now) > MOST_AT_ONCE {
             self.is_endless(robot, "");
             return;
         }
@@ -282,7 +283,7 @@ impl Play<'_> {
 
     /// A body falls into a hole.
     pub(super) fn swallow(&mut self, slot: usize) {
-        let ended = self.state.going[slot].journey.as_ref().map(|j| (j.node, j.task));
+        let ended = self.state.going[slot].journey().map(|j| (j.node, j.task));
         self.stand(slot);
         self.sky.remove(slot);
         let Some(robot) = self.live.number(slot) else { return };

@@ -2,7 +2,7 @@
 
 use super::state::LiveState;
 use crate::model::{ContactRule, Model};
-use swarmyard_base::Moment;
+use swarmyard_base::{Moment, Vec2};
 use swarmyard_motion::flights::{Flights, Flyer, Meeting, Path, Shape, Space, Told, With};
 
 /// The bodies in flight, and the state they belong to.
@@ -51,6 +51,17 @@ impl Sky {
         if let Some(flights) = &mut self.flights {
             flights.remove(slot as u32);
         }
+    }
+
+    /// Slots of all bodies whose centre is not farther than `radius` from a point, ascending, and perhaps of some
+    /// that are: where somebody is to the last bit is for the state to say, and places are reckoned in another way here.
+    pub(super) fn near(&self, bodies: usize, at: Vec2, radius: f64, now: Moment) -> Vec<usize> {
+        let Some(flights) = &self.flights else { return (0..bodies).collect() };
+        let slack = 1e-6 * (1.0 + radius + at.norm());
+        let mut slots = Vec::new();
+        flights.within(at, radius + slack, now, |body, _| slots.push(body as usize));
+        slots.sort_unstable();
+        slots
     }
 
     /// Contacts that were told and not answered.

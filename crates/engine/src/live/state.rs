@@ -1,87 +1,14 @@
 //! Everything that changes about robots that live by events: plain data.
 
+use super::agenda::Agenda;
+use super::going::Going;
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::hash::{bytes_hash, item_hash, mix64};
 use swarmyard_base::{Moment, Pose2, Time, Twist2, Uid};
-use swarmyard_motion::flights::Path;
-use swarmyard_part_api::{Every, Phase, Segment, WatchFor};
-
-/// How one body moves from a moment on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Going {
-    /// Since when.
-    pub start: Moment,
-    /// Pose at the start.
-    pub pose: Pose2,
-    /// Velocity: in the body's frame, or in the world's.
-    pub twist: Twist2,
-    /// Whether the linear velocity is constant in the world's frame.
-    pub in_world: bool,
-    /// The motion a robot was told to make; none when it stands or only glides.
-    pub journey: Option<Box<Journey>>,
-}
-
-impl Going {
-    /// At rest.
-    #[must_use]
-    pub fn rest(start: Moment, pose: Pose2) -> Going {
-        Going { start, pose, twist: Twist2::REST, in_world: false, journey: None }
-    }
-
-    /// As a segment that starts at 0.
-    #[must_use]
-    pub fn segment(&self) -> Segment {
-        let rot = self.pose.rot();
-        if self.in_world {
-            Segment::glide(0.0, self.pose, rot, self.twist.linear(), self.twist.spin)
-        } else {
-            Segment::arc(0.0, self.pose, rot, self.twist)
-        }
-    }
-
-    /// As a path.
-    #[must_use]
-    pub fn path(&self) -> Path {
-        if self.twist.is_rest() {
-            return Path::rest(self.start, self.pose);
-        }
-        Path::along(self.start, &self.segment())
-    }
-
-    /// Where it is at a moment; the heading is wrapped.
-    #[must_use]
-    pub fn pose_at(&self, moment: Moment) -> Pose2 {
-        if self.twist.is_rest() {
-            return self.pose;
-        }
-        let pose = self.segment().pose_at(moment.since(self.start));
-        Pose2 { heading: swarmyard_base::math::wrap_angle(pose.heading), ..pose }
-    }
-}
-
-/// A motion under way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Journey {
-    /// Number of the task.
-    pub task: u64,
-    /// The protocol that wanted it.
-    pub node: u16,
-    /// What it was called: `MoveTo`, `Turn`, …
-    pub name: String,
-    /// All its phases.
-    pub phases: Vec<Phase>,
-    /// The one under way.
-    pub at: u32,
-    /// When that ends, as far as is known.
-    pub until: Moment,
-    /// When its centre crosses the edge of a zone next.
-    pub zone: Option<Moment>,
-    /// How fast the ground lets it go.
-    pub factor: f64,
-}
+use swarmyard_part_api::{Every, WatchFor};
 
 /// How a robot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,10 +30,19 @@ pub struct Inner {
     pub status: Status,
     /// The light it shows.
     pub light: u8,
+    /// Events it has had at the moment of [`Instant`].
+    pub at_once: u32,
     /// Random numbers, timers, tasks and watches given out so far.
     pub ordinal: u64,
-    /// The moment of its last event, and how many it has had at that moment.
-    pub instant: (Moment, u32),
+}
+
+/// The moment of the last event, and who has had events at that moment: how many is to be found with each robot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Instant {
+    /// When.
+    pub at: Moment,
+    /// Numbers of the robots.
+    pub robots: Vec<u32>,
 }
 
 /// A push sensor that is switched on.
@@ -218,8 +154,10 @@ pub struct LiveState {
     pub going: Vec<Going>,
     /// What else there is to know of each robot, by number.
     pub robots: Vec<Inner>,
+    /// Who has had events at the last moment.
+    pub instant: Instant,
     /// Events to come.
-    pub queue: BTreeMap<LiveKey, LiveEvent>,
+    pub queue: Agenda,
     /// When each timer runs out that is set, by robot and number: to find it among the events.
     pub timers: BTreeMap<(u32, u64), Moment>,
     /// Push sensors that are switched on, by their numbers' order per robot.
@@ -248,18 +186,15 @@ impl LiveState {
     #[must_use]
     pub fn new(model: &Model, poses: &[Pose2]) -> Option<LiveState> {
         let live = model.live.as_ref()?;
-        let robots = live.members.iter().map(|_| Inner {
-            status: Status::Well,
-            light: 0,
-            ordinal: 0,
-            instant: (Moment::ZERO, 0),
-        });
+        let robots =
+            live.members.iter().map(|_| Inner { status: Status::Well, light: 0, at_once: 0, ordinal: 0 });
         let mut state = LiveState {
             now: Moment::ZERO,
             mid: false,
             going: poses.iter().map(|pose| Going::rest(Moment::ZERO, *pose)).collect(),
             robots: robots.collect(),
-            queue: BTreeMap::new(),
+            instant: Instant::default(),
+            queue: Agenda::default(),
             timers: BTreeMap::new(),
             watches: Vec::new(),
             asks: Vec::new(),
@@ -285,8 +220,34 @@ impl LiveState {
         model.live.as_ref().is_some_and(|live| {
             self.going.len() == model.len()
                 && self.robots.len() == live.members.len()
+                && self.instant.robots.iter().all(|robot| (*robot as usize) < live.members.len())
                 && (live.all || self.moved.len() == model.len())
         })
+    }
+
+    /// Counts an event of a robot; answers how many it has had at this moment.
+    pub(crate) fn count(&mut self, robot: u32, now: Moment) -> u32 {
+        if self.instant.at != now {
+            for robot in self.instant.robots.drain(..) {
+                self.robots[robot as usize].at_once = 0;
+            }
+            self.instant.at = now;
+        }
+        let inner = &mut self.robots[robot as usize];
+        if inner.at_once == 0 {
+            self.instant.robots.push(robot);
+        }
+        inner.at_once += 1;
+        inner.at_once
+    }
+
+    /// Nothing more happens before a moment: who had events earlier is of no interest any more.
+    pub(crate) fn past(&mut self, until: Moment) {
+        if self.instant.at < until {
+            for robot in std::mem::take(&mut self.instant.robots) {
+                self.robots[robot as usize].at_once = 0;
+            }
+        }
     }
 
     pub(crate) fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
@@ -295,23 +256,20 @@ impl LiveState {
 
     /// Bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let journeys: usize = self
-            .going
-            .iter()
-            .filter_map(|g| g.journey.as_ref())
-            .map(|j| size_of::<Journey>() + j.phases.len() * size_of::<Phase>())
-            .sum();
+        let motions: usize = self.going.iter().map(Going::motion_bytes).sum();
         let bytes = |event: &LiveEvent| match event {
             LiveEvent::Deliver { bytes, .. } => bytes.len(),
             _ => 0,
         };
-        let queue: usize = self.queue.values().map(|e| size_of::<(LiveKey, LiveEvent)>() + bytes(e)).sum();
+        let queue: usize =
+            self.queue.unsorted().map(|(_, e)| size_of::<(LiveKey, LiveEvent)>() + bytes(e)).sum();
         size_of::<LiveState>()
             + size_of_val(&self.going[..])
             + size_of_val(&self.robots[..])
             + size_of_val(&self.moved[..])
             + size_of_val(&self.watches[..])
-            + journeys
+            + size_of_val(&self.instant.robots[..])
+            + motions
             + queue
     }
 
@@ -324,10 +282,10 @@ impl LiveState {
             sum = mix64(sum ^ word);
         }
         for (slot, going) in self.going.iter().enumerate() {
-            let (p, t) = (going.pose, going.twist);
+            let (p, t) = (going.pose, going.twist());
             let numbers = [p.at.x, p.at.y, p.heading, t.forward, t.left, t.spin];
             let mut h = item_hash(model.uids[slot], LIVE, &numbers) ^ moment(going.start);
-            if let Some(journey) = &going.journey {
+            if let Some(journey) = going.journey() {
                 for word in
                     [journey.task, u64::from(journey.at), moment(journey.until), journey.factor.to_bits()]
                 {
@@ -347,7 +305,7 @@ impl LiveState {
             let who = u64::from(*robot) << 16 | u64::from(*node);
             sum = sum.wrapping_add(mix64(mix64(who ^ 0x53) ^ bytes_hash(question)));
         }
-        for (key, event) in &self.queue {
+        for (key, event) in self.queue.unsorted() {
             let mut h = moment(key.at) ^ u64::from(key.kind);
             for word in [key.who.0, key.sequence] {
                 h = mix64(h ^ word);

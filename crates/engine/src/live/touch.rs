@@ -1,8 +1,8 @@
 //! Contacts: what the world's rule makes of two bodies that touch.
 
+use super::going::Going;
 use super::note::{Note, RowKind};
 use super::play::Play;
-use super::state::Going;
 use crate::groups::{ContactEvent, immovable, mixed};
 use crate::model::ContactRule;
 use crate::resolve::overlap;
@@ -27,7 +27,7 @@ impl Play<'_> {
         let a = meeting.body as usize;
         let (b, other) = self.other(meeting.with);
         // Who passes over or under takes no notice, and the meeting stays unanswered.
-        if !overlap(self.model.heights[a], other.heights) {
+        if !overlap(self.model.heights_of(a), other.heights) {
             return;
         }
         let slots = [Some(a), b];
@@ -65,7 +65,7 @@ impl Play<'_> {
                     uid: self.model.uids[b],
                     kind: self.model.kinds[b],
                     surface: self.model.body(b).surface,
-                    heights: self.model.heights[b],
+                    heights: self.model.heights_of(b),
                 };
                 (Some(b), other)
             }
@@ -104,7 +104,7 @@ impl Play<'_> {
 
     /// A collision ends the motion of each robot touched; answers whose it was.
     fn leave_journey(&mut self, slot: usize) -> Option<(u16, u64)> {
-        let journey = self.state.going[slot].journey.as_ref()?;
+        let journey = self.state.going[slot].journey()?;
         let (node, task) = (journey.node, journey.task);
         if let Some(robot) = self.live.number(slot).filter(|_| self.notes) {
             let (name, several) = (journey.name.clone(), journey.phases.len() > 1);
@@ -120,7 +120,7 @@ impl Play<'_> {
     }
 
     fn stop_at(&mut self, slot: usize, pose: Option<Pose2>) {
-        if let Some(pose) = pose.filter(|_| !self.state.going[slot].twist.is_rest()) {
+        if let Some(pose) = pose.filter(|_| !self.state.going[slot].is_rest()) {
             self.set_going(slot, Going::rest(self.now, pose));
         }
     }
@@ -159,7 +159,7 @@ impl Play<'_> {
     fn glide(&mut self, slot: usize, after: &Side) {
         let pose = self.state.going[slot].pose_at(self.now);
         let twist = Twist2::new(after.velocity.x, after.velocity.y, after.spin);
-        self.set_going(slot, Going { start: self.now, pose, twist, in_world: true, journey: None });
+        self.set_going(slot, Going::free(self.now, pose, twist, true));
     }
 
     fn report(&mut self, meeting: &Meeting, a: usize, b: Option<usize>, other: Other, impulse: f64) {

@@ -71,7 +71,7 @@ impl Play<'_> {
         let looks: Vec<LiveKey> = self
             .state
             .queue
-            .iter()
+            .unsorted()
             .filter(|(key, event)| key.who == who && own(event))
             .map(|(key, _)| *key)
             .collect();
@@ -171,8 +171,7 @@ impl Play<'_> {
         let range = gap + self.model.outline(own).reach() + self.model.outline(other).reach();
         let (a, b) = (self.state.going[own].path(), self.state.going[other].path());
         // When a motion ends there is a new path, and this is worked out again.
-        let ends =
-            [own, other].map(|s| self.state.going[s].journey.as_ref().map_or(Moment::NEVER, |j| j.until));
+        let ends = [own, other].map(|s| self.state.going[s].journey().map_or(Moment::NEVER, |j| j.until));
         let bent = a.line().is_none() || b.line().is_none();
         let far = if bent { self.now.plus(MOST_S) } else { Moment::NEVER };
         let until = ends[0].min(ends[1]).min(far);

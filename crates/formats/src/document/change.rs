@@ -8,6 +8,7 @@ use super::clip;
 use super::motion::{Motion, moved};
 use super::plan::{Item, Plan, Step, failed, quoted, repr};
 use super::rename::{self, Renaming};
+use super::sections::{Shape, inside, sort_of};
 use super::write::{Splice, header, refused, spliced};
 use super::{Document, Names};
 use crate::edit::{new_key, newline_of, range, written};
@@ -255,6 +256,7 @@ impl<'w> Work<'w> {
             return Err(refused(format!("an entry may have at most `{MAX_CHANGES}` keys")));
         }
         let way = self.way_of(section, under)?;
+        let shape = sort_of(section).map(|s| s.shape);
         let said = |key: &str| fields.iter().find(|f| f.0 == key).map(|f| f.1.trim().trim_matches('"'));
         let count = said("count").and_then(|c| c.parse().ok()).filter(|_| section == "robot");
         let wanted = name.or_else(|| said("name"));
@@ -273,21 +275,18 @@ impl<'w> Work<'w> {
                 Some(name.to_owned())
             }
             // A part is called what it is; a controller needs no name.
-            (None, Some(root)) if !matches!(section, "controller" | "algorithm") => {
+            (None, Some(root)) if shape != Some(Shape::OneInType) => {
                 let stem = if matches!(section, "part" | "protocol") { said("class") } else { None };
                 let first = if section == "robot" && count.is_none() { "r1" } else { stem_of(section) };
                 Some(self.names.claim(root, stem.unwrap_or(first), count))
             }
             _ => None,
         };
-        let is_key = matches!(section, "surface" | "type" | "template" | "stack");
+        let is_key = shape == Some(Shape::Named);
         let mut steps = way.clone();
         if let (true, Some(name)) = (is_key, &name) {
             steps.push(Step::Key(name.clone()));
-        } else if !IMPLIED.contains(&section)
-            && !matches!(section, "params" | "network")
-            && !self.is_single(section, &way)
-        {
+        } else if shape != Some(Shape::Only) && !self.is_single(section, &way) {
             steps.push(Step::At(0));
         }
         let mut lines = Vec::new();
@@ -317,18 +316,19 @@ impl<'w> Work<'w> {
         let needs = |what: &str| {
             refused(format!("a `{}` belongs to a {what}: say `under` which", shortened(section)))
         };
+        let shape = sort_of(section).map(|s| s.shape);
         match (section, under) {
             ("protocol", Some(under)) if self.plan.item(under).is_some_and(|i| i.section == "stack") => {
                 Ok([&self.item(under)?.steps[..], &[key(section)]].concat())
             }
-            ("part" | "register" | "controller" | "protocol" | "algorithm", under) => {
+            (_, under) if inside("type").any(|word| word == section) => {
                 let item = self.item(under.ok_or_else(|| needs("type"))?)?;
                 if item.section != "type" {
                     return Err(needs("type"));
                 }
                 Ok([&item.steps[..], &[key(section)]].concat())
             }
-            ("wall" | "obstacle" | "track" | "beacon" | "robot" | "use", Some(under)) => {
+            (_, Some(under)) if inside("template").any(|word| word == section) => {
                 let item = self.item(under)?;
                 if item.section != "template" {
                     return Err(refused(format!(
@@ -337,17 +337,11 @@ impl<'w> Work<'w> {
                 }
                 Ok([&item.steps[..], &[key(section)]].concat())
             }
-            (
-                "wall" | "obstacle" | "track" | "beacon" | "robot" | "use" | "assert" | "surface" | "type"
-                | "template" | "fault" | "zone" | "stack",
-                None,
-            ) => Ok(vec![key(section)]),
-            ("run" | "world" | "record" | "params" | "network", None)
-                if self.plan.item(section).is_none() =>
-            {
+            (_, None) if matches!(shape, Some(Shape::List | Shape::Named)) => Ok(vec![key(section)]),
+            (_, None) if shape == Some(Shape::Only) && self.plan.item(section).is_none() => {
                 Ok(vec![key(section)])
             }
-            ("run" | "world" | "record" | "params" | "network", None) => {
+            (_, None) if shape == Some(Shape::Only) => {
                 Err(refused(format!("there is a section `[{section}]` already")))
             }
             _ => Err(refused(format!("`{}` is not a section that can be added", shortened(section)))),
@@ -356,7 +350,7 @@ impl<'w> Work<'w> {
 
     /// Whether a controller is the only one of its type, so that it is written as a table.
     fn is_single(&self, section: &str, way: &[Step]) -> bool {
-        matches!(section, "controller" | "algorithm")
+        sort_of(section).is_some_and(|s| s.shape == Shape::OneInType)
             && !matches!(self.plan.at(way).map(|t| &t.data), Some(Data::Array(_)))
     }
 
@@ -491,34 +485,12 @@ pub(super) fn root_of_item(item: &Item) -> Option<String> {
 
 /// How the scene paths of a section begin.
 fn root_of(section: &str) -> Option<&'static str> {
-    match section {
-        "robot" => Some("/robots/"),
-        "obstacle" => Some("/obstacles/"),
-        "wall" => Some("/world/walls/"),
-        "track" => Some("/world/tracks/"),
-        "beacon" => Some("/beacons/"),
-        "type" => Some("/types/"),
-        "surface" => Some("/surfaces/"),
-        "zone" => Some("/world/zones/"),
-        "stack" => Some("stack/"),
-        // These are no paths of the scene, but names that must be unique all the same.
-        "template" => Some("template/"),
-        "use" => Some("use/"),
-        _ => None,
-    }
+    sort_of(section).and_then(|s| s.root)
 }
 
 /// How names of a section begin when nobody said one.
 pub(super) fn stem_of(section: &str) -> &str {
-    match section {
-        "robot" => "r",
-        "surface" | "type" | "template" | "part" | "register" | "use" | "protocol" | "stack" => section,
-        "zone" => "zone1",
-        "obstacle" => "obstacle1",
-        "wall" => "wall1",
-        "track" => "track1",
-        _ => "beacon1",
-    }
+    sort_of(section).map_or(section, |s| s.stem)
 }
 
 /// The number of things an item makes, when it says one.

@@ -6,6 +6,7 @@
 use super::change::{ASSERTS, Change, Edited, Work, apply, count_of, root_of_item, stem_of};
 use super::motion::pose_text;
 use super::plan::{Item, Plan, Step, failed};
+use super::sections::{Shape, inside, sort_of};
 use super::write::{Splice, refused};
 use super::{Document, Names, outline};
 use crate::Failed;
@@ -319,8 +320,10 @@ fn prepare(document: &Document, plan: &Plan<'_>, offset: [f64; 2]) -> Result<Vec
     let mut moving = Vec::new();
     for item in plan.items.iter().filter(|i| is_pasted(document, plan, i)) {
         let entry = item.key.clone();
+        let shape = sort_of(item.section).map(|s| s.shape);
         match item.section {
-            "surface" | "type" | "template" | "stack" | "fault" => continue,
+            "fault" => continue,
+            _ if shape == Some(Shape::Named) => continue,
             "assert" => {
                 if let Some(old) = plan.name(item) {
                     let name = free_title(&mut names, old);
@@ -330,12 +333,12 @@ fn prepare(document: &Document, plan: &Plan<'_>, offset: [f64; 2]) -> Result<Vec
                 }
                 continue;
             }
-            "part" | "controller" | "register" | "protocol" | "algorithm" => {
+            section if inside("type").any(|word| word == section) => {
                 let of = owner(plan, item).map(|o| o.key.clone()).unwrap_or_default();
                 if document.entry(&of).is_none_or(|e| e.line == 0) {
                     return Err(refused(format!("there is no `[{of}]` here to put `{entry}` in")));
                 }
-                let single = matches!(item.section, "controller" | "algorithm");
+                let single = shape == Some(Shape::OneInType);
                 let same = format!("{of}.{}", item.section);
                 let has_one = document.entries.iter().any(|e| e.key.starts_with(&same));
                 if single && has_one {

@@ -11,6 +11,7 @@ mod motion;
 mod names;
 mod plan;
 mod rename;
+mod sections;
 mod write;
 
 pub use change::{Change, Edited, apply};
@@ -20,6 +21,7 @@ pub(crate) use motion::rounded;
 use crate::{Failed, Limits, Loader, read_within};
 use names::Names;
 use plan::{Item, Plan, failed, line_start};
+use sections::{Stands, groups, sort_of};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -169,8 +171,13 @@ fn bare(name: &str, plan: &Plan<'_>) -> Document {
     }
     let mut names = Names::default();
     for item in &plan.items {
-        if let (Some(root), Some(name)) = (change::root_of_item(item), plan.name(item)) {
-            names.take(&root, name, change::count_of(plan, item));
+        match (change::root_of_item(item), plan.name(item), item.steps.last()) {
+            (Some(root), Some(name), _) => names.take(&root, name, change::count_of(plan, item)),
+            // It is called by its place; in a template no scene says so.
+            (Some(root), None, Some(plan::Step::At(k))) => {
+                names.add(format!("{root}{}{}", item.section, k + 1));
+            }
+            _ => {}
         }
         if let ("assert", Some(name)) = (item.section, plan.name(item)) {
             names.add(format!("{}{name}", change::ASSERTS));
@@ -252,18 +259,8 @@ impl<'d> Owners<'d> {
                 self.one(document, "/", section, node);
             }
         }
-        let groups = [
-            ("/surfaces", "surface"),
-            ("/types", "type"),
-            ("/world/walls", "wall"),
-            ("/obstacles", "obstacle"),
-            ("/world/tracks", "track"),
-            ("/beacons", "beacon"),
-            ("/asserts", "assert"),
-            ("/faults", "fault"),
-            ("/world/zones", "zone"),
-        ];
-        for (group, section) in groups {
+        // Robots have their own way below.
+        for (group, section) in groups().filter(|g| g.1 != "robot") {
             for node in scene.group(group) {
                 self.one(document, &format!("{group}/"), section, node);
                 document.names.add(format!("{group}/{}", node.name));
@@ -314,7 +311,7 @@ impl<'d> Owners<'d> {
         };
         let here = if span.source.0 == 0 { self.by_place.get(&span.start).copied() } else { None };
         let in_template = here.is_some_and(|k| document.entries[k].fixed.is_some());
-        let placed = matches!(section, "wall" | "obstacle" | "track" | "beacon" | "robot");
+        let placed = sort_of(section).is_some_and(|s| s.stands != Stands::Nowhere);
         let by_use = if placed && (in_template || here.is_none()) { self.used(&node.name) } else { None };
         for k in here.into_iter().chain(by_use) {
             make(&mut document.entries[k], root, node);
@@ -375,9 +372,10 @@ fn make(entry: &mut Entry, root: &str, node: &Node) {
     if entry.paths.len() >= MAX_PATHS {
         return;
     }
-    let stands = matches!(&*node.class, "robot" | "obstacle" | "beacon");
-    let points = match &*node.class {
-        "wall" | "track" => node.params.points_or_none("points").unwrap_or_default(),
+    let how = sort_of(&node.class).map_or(Stands::Nowhere, |s| s.stands);
+    let stands = how == Stands::AtPose;
+    let points = match how {
+        Stands::ByPoints => node.params.points_or_none("points").unwrap_or_default(),
         _ => &[],
     };
     entry.paths.push(Made {

@@ -6,6 +6,7 @@
 
 use super::change::set_in;
 use super::plan::{Item, Plan};
+use super::sections::{Stands, sort_of};
 use super::write::{Splice, refused};
 use crate::edit::range;
 use crate::tree::{Data, Tree};
@@ -41,10 +42,12 @@ pub(super) fn moved(plan: &Plan<'_>, item: &Item, motion: Motion) -> Result<Vec<
         let what = format!("`{}` stands in the template `{template}`", item.key);
         return Err(refused(what).help("move the use of the template"));
     }
-    match item.section {
-        "robot" | "obstacle" | "beacon" | "use" => move_pose(plan, item, motion),
-        "wall" | "track" => move_points(plan, item, motion),
-        _ => Err(refused(format!("`{}` does not stand anywhere, so it cannot be moved", item.key))),
+    match sort_of(item.section).map_or(Stands::Nowhere, |s| s.stands) {
+        Stands::AtPose => move_pose(plan, item, motion),
+        Stands::ByPoints => move_points(plan, item, motion),
+        Stands::Nowhere => {
+            Err(refused(format!("`{}` does not stand anywhere, so it cannot be moved", item.key)))
+        }
     }
 }
 
@@ -93,10 +96,12 @@ fn move_points(plan: &Plan<'_>, item: &Item, motion: Motion) -> Result<Vec<Splic
         let [x, y] = xy.as_slice() else { return Err(not_numbers(item, point)) };
         points.push((x, y, Vec2::new(metres(item, x)?, metres(item, y)?)));
     }
-    let lowest =
-        points.iter().fold(Vec2::new(f64::MAX, f64::MAX), |a, p| Vec2::new(a.x.min(p.2.x), a.y.min(p.2.y)));
-    let highest =
-        points.iter().fold(Vec2::new(f64::MIN, f64::MIN), |a, p| Vec2::new(a.x.max(p.2.x), a.y.max(p.2.y)));
+    let lowest = points
+        .iter()
+        .fold(Vec2::new(f64::MAX, f64::MAX), |a, p| Vec2::new(math::min(a.x, p.2.x), math::min(a.y, p.2.y)));
+    let highest = points
+        .iter()
+        .fold(Vec2::new(f64::MIN, f64::MIN), |a, p| Vec2::new(math::max(a.x, p.2.x), math::max(a.y, p.2.y)));
     let middle = (lowest + highest) * 0.5;
     let mut splices = Vec::new();
     for (x, y, from) in points {

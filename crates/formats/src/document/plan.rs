@@ -6,8 +6,8 @@
 //! A *section* is a header with the lines below it. Comment lines directly above a header belong to it;
 //! so do comment lines directly below its last key, unless they stand directly above the next header.
 
+use super::sections::{Shape, inside, sort_of};
 use crate::edit::{begins, line_end, range};
-use crate::expand::PLACED;
 use crate::tree::{Data, Key, Tree, parse};
 use crate::{Failed, Limits};
 use std::ops::Range;
@@ -18,32 +18,6 @@ pub(crate) const SCENARIO: &str = "scenario";
 
 /// Keys that describe the file itself.
 const SCENARIO_KEYS: [&str; 4] = ["format", "title", "about", "include"];
-
-/// Every section that has addresses.
-const SECTIONS: [&str; 22] = [
-    "run",
-    "world",
-    "record",
-    "params",
-    "surface",
-    "type",
-    "template",
-    "part",
-    "controller",
-    "register",
-    "wall",
-    "obstacle",
-    "track",
-    "beacon",
-    "robot",
-    "use",
-    "protocol",
-    "algorithm",
-    "network",
-    "fault",
-    "zone",
-    "stack",
-];
 
 /// One step from a table or list into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,10 +120,7 @@ impl<'t> Plan<'t> {
         let mut out = Vec::new();
         let skip = |key: &str| match item.section {
             SCENARIO => !SCENARIO_KEYS.contains(&key),
-            "type" => matches!(key, "part" | "controller" | "register" | "protocol" | "algorithm"),
-            "stack" => key == "protocol",
-            "template" => key == "use" || PLACED.contains(&key),
-            _ => false,
+            section => inside(section).any(|word| word == key),
         };
         self.add_leaves(self.table(item), ("", ""), &skip, &mut out);
         out.sort_by_key(|l| l.value.span.start);
@@ -328,17 +299,11 @@ fn items(root: &Tree) -> Vec<Item> {
     let mut out = vec![(0, scenario)];
     for (key, tree) in root.table().unwrap_or_default() {
         let steps = vec![Step::Key(key.text.clone())];
-        match key.text.as_str() {
-            "run" | "world" | "record" | "params" | "network" if tree.table().is_some() => {
-                add(&mut out, &key.text, &key.text, steps, tree, None);
-            }
-            "surface" | "type" | "template" | "stack" => named_items(&mut out, key, tree),
-            "assert" | "use" | "fault" | "zone" => {
-                list_items(&mut out, &key.text, &key.text, &steps, tree, None)
-            }
-            placed if PLACED.contains(&placed) => {
-                list_items(&mut out, placed, placed, &steps, tree, None);
-            }
+        let section = key.text.as_str();
+        match sort_of(section).map(|s| s.shape) {
+            Some(Shape::Only) if tree.table().is_some() => add(&mut out, section, section, steps, tree, None),
+            Some(Shape::Named) => named_items(&mut out, key, tree),
+            Some(Shape::List) => list_items(&mut out, section, section, &steps, tree, None),
             _ => {}
         }
     }
@@ -349,7 +314,7 @@ fn items(root: &Tree) -> Vec<Item> {
 type Found = Vec<(u32, Item)>;
 
 fn add(out: &mut Found, key: &str, section: &str, steps: Vec<Step>, tree: &Tree, template: Option<&str>) {
-    let section = SECTIONS.into_iter().find(|s| *s == section).unwrap_or("assert");
+    let section = sort_of(section).map_or("assert", |s| s.word);
     let item =
         Item { key: key.to_owned(), section, steps, name: None, template: template.map(str::to_owned) };
     out.push((tree.span.start, item));
@@ -366,17 +331,10 @@ fn named_items(out: &mut Found, section: &Key, tree: &Tree) {
         if let Some((_, item)) = out.last_mut() {
             item.name = Some(name.text.clone());
         }
-        let (lists, template): (&[&str], _) = match section.text.as_str() {
-            "type" => (&["part", "controller", "register", "protocol", "algorithm"], None),
-            "stack" => (&["protocol"], None),
-            "template" => {
-                (&["wall", "obstacle", "track", "beacon", "robot", "use"], Some(name.text.as_str()))
-            }
-            _ => (&[], None),
-        };
-        for list in lists {
+        let template = (section.text == "template").then_some(name.text.as_str());
+        for list in inside(&section.text) {
             let Some(tree) = table.get(list) else { continue };
-            let steps = [&steps[..], &[Step::Key((*list).to_owned())]].concat();
+            let steps = [&steps[..], &[Step::Key(list.to_owned())]].concat();
             list_items(out, &format!("{key}.{list}"), list, &steps, tree, template);
         }
     }
@@ -402,7 +360,7 @@ fn list_items(
                 add(out, &format!("{key}[{k}]"), section, steps, table, template);
             }
         }
-        Data::Table(_) if matches!(section, "controller" | "algorithm") => {
+        Data::Table(_) if sort_of(section).is_some_and(|s| s.shape == Shape::OneInType) => {
             add(out, key, section, steps.to_vec(), tree, template);
         }
         _ => {}

@@ -2,11 +2,8 @@
 
 use super::Meaning;
 use crate::convert;
-use crate::include::duplicate;
 use crate::tree::Tree;
-use std::collections::BTreeMap;
-use swarmyard_base::path::is_name;
-use swarmyard_base::{Diagnostic, Span};
+use swarmyard_base::Diagnostic;
 use swarmyard_part_api::Kind;
 use swarmyard_scene::{Node, Params, Value};
 
@@ -66,30 +63,14 @@ fn known_robots(meaning: &mut Meaning<'_, '_>, params: &Params, key: &str, robot
 
 /// `[[zone]]`: ground that slows robots down or swallows them.
 pub(super) fn zones(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>) -> Node {
-    let mut group = Node::new("zones", "");
-    let Some(sheet) = meaning.sheet("zone") else { return group };
-    let mut names: BTreeMap<String, Span> = BTreeMap::new();
-    for (k, table) in tables.into_iter().enumerate() {
-        let own = table.get("name").and_then(Tree::text).filter(|t| is_name(t));
-        let name = own.map_or_else(|| format!("zone{}", k + 1), str::to_owned);
-        let path = format!("/world/zones/{name}");
-        let place = table.get("name").map_or(table.span, |t| t.span);
-        if let Some(first) = names.insert(name.clone(), place) {
-            let d = duplicate(meaning.context, &name, place, first).on(path.as_str());
-            meaning.context.report(d);
-        }
-        let params = meaning.read(sheet, &table, &path, &[]);
-        if meaning.distinct_points(&table, "points", &params, true, &path) {
-            meaning.area(&params, &path);
+    meaning.listed("zone", "/world/zones", tables, |meaning, table, params, path| {
+        if meaning.distinct_points(table, "points", params, true, path) {
+            meaning.area(params, path);
         }
         if params.text_or_none("kind") == Some("swallow")
             && let Some((key, _)) = table.entry("factor")
         {
-            meaning.unused(&path, key, "`factor` says how much slower, and this zone swallows");
+            meaning.unused(path, key, "`factor` says how much slower, and this zone swallows");
         }
-        let mut node = Node::new(name, "zone").with(params);
-        node.span = Some(table.span);
-        group.children.push(node);
-    }
-    group
+    })
 }

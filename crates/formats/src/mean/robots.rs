@@ -74,6 +74,8 @@ struct Batch {
     span: Span,
     name_span: Span,
     layout_span: Span,
+    /// What its robots have of their own.
+    params: Params,
 }
 
 enum Layout {
@@ -124,6 +126,10 @@ fn read_batch(m: &mut Meaning<'_, '_>, piece: &Piece, start: usize) -> Option<Ba
         m.context.report(Diagnostic::error("bad-name", what).at(Some(name_span)));
     }
     let at = params.pose_or_none("at").unwrap_or_default();
+    let mut own = Params::default();
+    if let Some(on) = params.value("on") {
+        own.set("on", on.clone(), params.span("on"));
+    }
     Some(Batch {
         first: count.map(|_| first),
         nodes: start..start.saturating_add(n),
@@ -140,6 +146,7 @@ fn read_batch(m: &mut Meaning<'_, '_>, piece: &Piece, start: usize) -> Option<Ba
         span: table.span,
         name_span,
         layout_span: table.get("layout").map_or(table.span, |t| t.span),
+        params: own,
     })
 }
 
@@ -213,7 +220,7 @@ impl Batch {
                 name,
                 class: Arc::clone(class),
                 section: "",
-                params: Params::default(),
+                params: self.params.clone(),
                 children: Vec::new(),
                 proto: self.proto.clone(),
                 span: Some(self.span),
@@ -308,7 +315,7 @@ fn fixed_things(world: &Node, obstacles: &Node) -> impl Fn() -> Room {
 /// Radius of the circle around the outline of checked parameters.
 fn reach_of(params: &Params) -> f64 {
     let size = params.nums_or_none("size").map(|s| math::hypot(s[0], s[1]) / 2.0);
-    let polygon = params.points_or_none("polygon").map(|p| p.iter().map(|c| c.norm()).fold(0.0, f64::max));
+    let polygon = params.points_or_none("polygon").map(|p| p.iter().map(|c| c.norm()).fold(0.0, math::max));
     params.num_or_none("radius").or(size).or(polygon).unwrap_or(0.0)
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// What takes room.
 #[derive(Clone, Copy)]
@@ -94,7 +95,8 @@ impl Item {
             Item::Disc { centre, radius } => (centre - point).norm() >= radius + distance,
             Item::Wall { from, to } => {
                 let along = to - from;
-                let t = ((point - from).dot(along) / along.norm2().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+                let t =
+                    ((point - from).dot(along) / math::max(along.norm2(), f64::MIN_POSITIVE)).clamp(0.0, 1.0);
                 (from + along * t - point).norm() >= distance
             }
         }

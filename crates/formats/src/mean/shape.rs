@@ -59,7 +59,7 @@ impl Meaning<'_, '_> {
             self.context.report(d.at(Some(value.span)).on(path));
             return None;
         }
-        Some(points.iter().map(|p| p.norm()).fold(0.0, f64::max))
+        Some(points.iter().map(|p| p.norm()).fold(0.0, math::max))
     }
 
     /// Checks that no point repeats the one before it (nor, in a ring, the last the first).
@@ -157,7 +157,10 @@ fn cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
         if s > 0.0 { 1 } else { -i32::from(s < 0.0) }
     };
     let within = |p: Vec2, q: Vec2, r: Vec2| {
-        r.x >= p.x.min(q.x) && r.x <= p.x.max(q.x) && r.y >= p.y.min(q.y) && r.y <= p.y.max(q.y)
+        r.x >= math::min(p.x, q.x)
+            && r.x <= math::max(p.x, q.x)
+            && r.y >= math::min(p.y, q.y)
+            && r.y <= math::max(p.y, q.y)
     };
     let (o1, o2, o3, o4) = (side(a, b, c), side(a, b, d), side(c, d, a), side(c, d, b));
     (o1 != o2 && o3 != o4)

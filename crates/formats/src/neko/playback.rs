@@ -46,7 +46,7 @@ pub fn scenario(
     let mut out = String::from("# Made from a log: robots are where it says they were.\nformat = 1\n");
     // Writing to a string never fails.
     let _ = writeln!(out, "title = {}", toml_edit::Value::from(title));
-    let end_s = animation.end_s.max(quantum_s);
+    let end_s = math::max(animation.end_s, quantum_s);
     let _ = write!(out, "\n[run]\nquantum = {quantum_s:?}\nduration = {end_s:?}\ncontact = \"ghost\"\n");
     let _ = write!(out, "\n[world]\nmin = [{:?}, {:?}]\nmax = [{:?}, {:?}]\n", min.x, min.y, max.x, max.y);
     for (number, stretches) in robots {
@@ -78,7 +78,10 @@ fn bounds(robots: &BTreeMap<u32, Vec<Stretch>>, radius: f64) -> (Vec2, Vec2) {
     let places = robots.values().flatten().map(|s| s.position);
     let (mut min, mut max) = (Vec2::new(f64::MAX, f64::MAX), Vec2::new(f64::MIN, f64::MIN));
     for p in places {
-        (min, max) = (Vec2::new(min.x.min(p.x), min.y.min(p.y)), Vec2::new(max.x.max(p.x), max.y.max(p.y)));
+        (min, max) = (
+            Vec2::new(math::min(min.x, p.x), math::min(min.y, p.y)),
+            Vec2::new(math::max(max.x, p.x), math::max(max.y, p.y)),
+        );
     }
     let room = Vec2::new(2.0 * radius, 2.0 * radius);
     (min - room, max + room)
@@ -92,22 +95,22 @@ fn rows(stretches: &[Stretch], end_s: f64) -> Vec<Row> {
     let mut rows = vec![[0.0, at.x, at.y, 0.0, 0.0]];
     for (k, stretch) in stretches.iter().enumerate() {
         let next = stretches.get(k + 1);
-        let from_s = stretch.from_s.max(0.0);
+        let from_s = math::max(stretch.from_s, 0.0);
         let until = next.map_or(end_s, |n| n.from_s);
         let lasts = until - from_s;
         if lasts.is_nan() || lasts <= 0.0 {
             continue;
         }
         // A jump before the next row needs a little of the time.
-        let jump_s = JUMP_S.min(lasts / 4.0);
+        let jump_s = math::min(JUMP_S, lasts / 4.0);
         let expected = stretch.pose_at(until);
         let (goal, goal_heading) =
             next.map_or((expected.at, expected.heading), |n| (n.position, n.heading_rad));
         let is_jump = (goal - expected.at).norm() > 0.5;
-        let (takes, turn_takes) = (stretch.going_s.min(lasts), stretch.turning_s.min(lasts));
+        let (takes, turn_takes) = (math::min(stretch.going_s, lasts), math::min(stretch.turning_s, lasts));
         if takes > 0.0 && stretch.velocity != Vec2::ZERO {
             let to = if is_jump { expected.at } else { goal };
-            let takes = if is_jump { takes.min(lasts - 2.0 * jump_s) } else { takes };
+            let takes = if is_jump { math::min(takes, lasts - 2.0 * jump_s) } else { takes };
             rows.push([from_s, to.x, to.y, 0.0, takes]);
             at = to;
         } else if turn_takes > 0.0 && stretch.turn_rad_s != 0.0 {
@@ -115,7 +118,7 @@ fn rows(stretches: &[Stretch], end_s: f64) -> Vec<Row> {
             let by = stretch.turn_rad_s * turn_takes;
             let rest = math::wrap_angle(goal_heading - heading - by);
             let by = if rest.abs() < 0.01 { by + rest } else { by };
-            rows.push([from_s, at.x, at.y, by, turn_takes.min(lasts - 2.0 * jump_s)]);
+            rows.push([from_s, at.x, at.y, by, math::min(turn_takes, lasts - 2.0 * jump_s)]);
             heading += by;
         }
         if next.is_none() {

@@ -6,7 +6,7 @@
 //! contact. When it is asked for, or how often, never shows.
 
 use crate::contact::{Contact, Mover, Skin, Workspace, contact_at, first_contact_between};
-use swarmyard_base::{Moment, Vec2};
+use swarmyard_base::{Moment, Vec2, math};
 use swarmyard_part_api::{Outline, Segment};
 
 /// Bodies that turn, go round bends or have corners meet at this distance.
@@ -66,9 +66,9 @@ pub(super) fn look(a: Bent<'_>, b: Bent<'_>, shift: Vec2, now: Moment, work: &mu
     }
     // A line has no size of its own; what moves against it has.
     let size = reach(&a) + reach(&b);
-    let length = (size / speed).max(1e-6);
+    let length = math::max(size / speed, 1e-6);
     let both = Together::new(a, b, shift);
-    let mut window = (now.since(both.start) / length).floor().max(0.0);
+    let mut window = math::max((now.since(both.start) / length).floor(), 0.0);
     while both.start.plus((window + 1.0) * length) <= now {
         window += 1.0;
     }

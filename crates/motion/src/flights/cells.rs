@@ -1,24 +1,14 @@
 //! Which bodies are near one another: square cells, counted modulo a grid, so that a plane needs no bounds.
 //!
-//! In: numbers of bodies and of the cells they are in. Out: the bodies of a cell. On a torus the grid goes
+//! In: bodies and the cells they are in. Out: the bodies of a cell, by links from one to the next. On a torus the grid goes
 //! around it exactly once; on a plane far cells share a place, and the body's own cell tells them apart.
 
-use super::Space;
+use super::{Flying, Space};
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// Nobody.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// Bodies of one cell; more of them follow in the chain.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bunch {
-    /// Bodies, [`NONE`] behind the last.
-    pub(super) items: [u32; 3],
-    /// The next bunch of this cell.
-    pub(super) next: u32,
-}
-
-const EMPTY: Bunch = Bunch { items: [NONE; 3], next: NONE };
 
 /// The grid.
 #[derive(Clone, Debug)]
@@ -31,44 +21,53 @@ pub(super) struct Cells {
     pub(super) around: [i32; 2],
     /// Blocks of places side by side.
     blocks: usize,
-    /// Bunches: one per place, then those of chains.
-    bunches: Vec<Bunch>,
-    free: u32,
+    /// The first body of each place; from each a link leads to the next.
+    first: Vec<u32>,
     /// Width and height of a torus; `None` on a plane.
     pub(super) torus: Option<Vec2>,
+    /// The farthest that two bodies can touch.
+    pub(super) reach: f64,
+    /// Whether there is no room for bodies on bends.
+    pub(super) is_tight: bool,
 }
 
 impl Cells {
-    /// A grid for `count` bodies on `area`, none of which reaches others from more than `reach` away.
-    pub(super) fn new(space: Space, count: usize, reach: f64, area: f64) -> Cells {
-        let share = (area / count.max(1) as f64).sqrt();
-        let width = (reach * ROOM).max(share).max(f64::MIN_POSITIVE);
+    /// A grid for `count` bodies within a box, none of which reaches others from more than `reach` away. Where bodies go
+    /// round bends it needs [`ROOM`].
+    pub(super) fn new(space: Space, count: usize, reach: f64, (low, high): (Vec2, Vec2), room: f64) -> Cells {
+        let span = high - low;
+        let share = (span.x * span.y / count.max(1) as f64).sqrt();
+        let width = math::max(math::max(reach * room, SHARE * share), f64::MIN_POSITIVE);
         let width = if width > 1e-9 && width.is_finite() { width } else { 1.0 };
-        let (origin, size, around, torus) = match space {
+        let (size, around, torus) = match space {
             Space::Plane => {
-                let side = (2 * count.max(32)).next_power_of_two().isqrt().next_power_of_two().min(1 << 13);
-                (Vec2::ZERO, Vec2::new(width, width), [side as i32; 2], None)
+                // Enough for the box, unless it is long and thin.
+                let fit = |length: f64| ((length / width) as usize).saturating_add(1);
+                let places = (2 * count).max(64);
+                let short = fit(math::min(span.x, span.y)).min(places.isqrt()).next_multiple_of(4);
+                let long =
+                    fit(math::max(span.x, span.y)).min(places / short).next_multiple_of(4).min(1 << 30);
+                let around = if span.x < span.y { [short, long] } else { [long, short] };
+                (Vec2::new(width, width), around.map(|n| n as i32), None)
             }
-            Space::Torus { min, max } => {
-                let round = max - min;
+            Space::Torus { .. } => {
                 let fit = |length: f64| ((length / width) as i32).clamp(1, 1 << 13);
-                let around = [fit(round.x), fit(round.y)];
-                let size = Vec2::new(round.x / f64::from(around[0]), round.y / f64::from(around[1]));
-                (min, size, around, Some(round))
+                let around = [fit(span.x), fit(span.y)];
+                let size = Vec2::new(span.x / f64::from(around[0]), span.y / f64::from(around[1]));
+                (size, around, Some(span))
             }
         };
-        let [blocks, high] = around.map(|n| (n as usize).div_ceil(8));
-        let places = blocks * high * 64;
+        let [blocks, rows] = around.map(|n| (n as usize).div_ceil(4));
         let per = Vec2::new(1.0 / size.x, 1.0 / size.y);
-        Cells { origin, size, per, around, blocks, bunches: vec![EMPTY; places], free: NONE, torus }
+        let first = vec![NONE; blocks * rows * 16];
+        Cells { origin: low, size, per, around, blocks, first, torus, reach, is_tight: room < ROOM }
     }
 
     /// The cell of a point, counted without end.
     #[inline]
     pub(super) fn of(&self, p: Vec2) -> [i32; 2] {
         let q = p - self.origin;
-        // The cast keeps to the ends for what is out of all bounds.
-        [(q.x * self.per.x).floor() as i32, (q.y * self.per.y).floor() as i32]
+        [floor(q.x * self.per.x), floor(q.y * self.per.y)]
     }
 
     /// Lower left corner of a cell.
@@ -80,22 +79,22 @@ impl Cells {
     /// How far outside of its cell a body on a bend may be.
     #[inline]
     pub(super) fn margin(&self) -> f64 {
-        self.size.x.min(self.size.y) * MARGIN
+        math::min(self.size.x, self.size.y) * MARGIN
     }
 
-    /// Places lie in blocks of eight by eight, so that neighbours are near in memory too: a place is the sum of what its
-    /// column and its row give.
+    /// Places lie in blocks of four by four, a cache line each, so that neighbours are near in memory too: a place is the
+    /// sum of what its column and its row give.
     #[inline]
     pub(super) fn column(&self, x: i32) -> usize {
         let x = wrap(x, self.around[0]);
-        (x / 8) * 64 + x % 8
+        (x / 4) * 16 + x % 4
     }
 
     /// What a row gives.
     #[inline]
     pub(super) fn row(&self, y: i32) -> usize {
         let y = wrap(y, self.around[1]);
-        (y / 8) * self.blocks * 64 + (y % 8) * 8
+        (y / 4) * self.blocks * 16 + (y % 4) * 4
     }
 
     #[inline]
@@ -103,93 +102,77 @@ impl Cells {
         self.row(cell[1]) + self.column(cell[0])
     }
 
+    /// Bytes it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.first.capacity() * size_of::<u32>()
+    }
+
+    /// The first body at a place of the grid.
     #[inline]
-    pub(super) fn bunch(&self, place: usize) -> &Bunch {
-        &self.bunches[place]
+    pub(super) fn first(&self, place: usize) -> u32 {
+        self.first[place]
     }
 
     /// Calls `f` for each body at a place of the grid.
     #[inline]
-    pub(super) fn for_each(&self, place: usize, mut f: impl FnMut(u32)) {
-        let mut place = place;
-        loop {
-            let bunch = &self.bunches[place];
-            for body in bunch.items {
-                if body == NONE {
-                    break;
-                }
-                f(body);
-            }
-            if bunch.next == NONE {
-                return;
-            }
-            place = bunch.next as usize;
+    pub(super) fn for_each(&self, bodies: &[Flying], place: usize, mut f: impl FnMut(u32)) {
+        let mut body = self.first[place];
+        while body != NONE {
+            f(body);
+            body = bodies[body as usize].link;
         }
     }
 
-    pub(super) fn insert(&mut self, body: u32, cell: [i32; 2]) {
-        let mut place = self.place(cell);
-        loop {
-            let bunch = &mut self.bunches[place];
-            if let Some(room) = bunch.items.iter().position(|b| *b == NONE) {
-                bunch.items[room] = body;
-                return;
-            }
-            if bunch.next == NONE {
-                break;
-            }
-            place = bunch.next as usize;
-        }
-        let fresh = Bunch { items: [body, NONE, NONE], next: NONE };
-        let at = if self.free == NONE {
-            self.bunches.push(fresh);
-            (self.bunches.len() - 1) as u32
-        } else {
-            let at = self.free;
-            self.free = self.bunches[at as usize].next;
-            self.bunches[at as usize] = fresh;
-            at
-        };
-        self.bunches[place].next = at;
+    /// Puts a body that is in no cell into one.
+    #[inline]
+    pub(super) fn insert(&mut self, bodies: &mut [Flying], body: u32, cell: [i32; 2]) {
+        let place = self.place(cell);
+        let flying = &mut bodies[body as usize];
+        (flying.cell, flying.link) = (cell, self.first[place]);
+        self.first[place] = body;
     }
 
-    pub(super) fn remove(&mut self, body: u32, cell: [i32; 2]) {
-        let mut place = self.place(cell);
-        let (mut found, mut before) = (None, None);
-        loop {
-            let bunch = &self.bunches[place];
-            if let Some(slot) = bunch.items.iter().position(|b| *b == body) {
-                found = Some((place, slot));
-            }
-            if bunch.next == NONE {
-                break;
-            }
-            before = Some(place);
-            place = bunch.next as usize;
-        }
-        let Some((found, slot)) = found else {
-            debug_assert!(false, "body {body} is not in its cell");
+    /// Takes a body out of its cell.
+    #[inline]
+    pub(super) fn remove(&mut self, bodies: &mut [Flying], body: u32) {
+        let Flying { cell, link, .. } = bodies[body as usize];
+        let place = self.place(cell);
+        let mut before = self.first[place];
+        if before == body {
+            self.first[place] = link;
             return;
-        };
-        // The last of the chain takes the place; only the last bunch has room, and it is never empty.
-        let last = self.bunches[place].items.iter().rposition(|b| *b != NONE).unwrap_or(0);
-        self.bunches[found].items[slot] = self.bunches[place].items[last];
-        self.bunches[place].items[last] = NONE;
-        if last == 0
-            && let Some(before) = before
-        {
-            self.bunches[before].next = NONE;
-            self.bunches[place].next = self.free;
-            self.free = place as u32;
         }
+        while before != NONE {
+            let flying = &mut bodies[before as usize];
+            if flying.link == body {
+                flying.link = link;
+                return;
+            }
+            before = flying.link;
+        }
+        debug_assert!(false, "body {body} is not in its cell");
     }
 }
 
-/// Size of a cell over the farthest two bodies can touch.
-const ROOM: f64 = 1.25;
+/// Least size of a cell over the farthest two bodies can touch, where some go round bends.
+pub(super) const ROOM: f64 = 1.25;
+
+/// The same where all are discs on lines: just more than rounding.
+pub(super) const TIGHT: f64 = 1.01;
+
+/// Least size of a cell over the side of the square that each body would have to itself. Smaller cells are left more often, larger
+/// ones hold more bodies to be looked at.
+const SHARE: f64 = 0.8;
 
 /// Margin over the size of a cell: two of them fit into the room that is left, and a little more.
 const MARGIN: f64 = 0.08;
+
+/// The whole number below; what is out of all bounds keeps to the ends. Rounding down has no instruction of its own everywhere.
+#[inline]
+fn floor(x: f64) -> i32 {
+    let whole = x as i32;
+    whole.saturating_sub(i32::from(f64::from(whole) > x))
+}
 
 #[inline]
 fn wrap(x: i32, around: i32) -> usize {
@@ -204,7 +187,9 @@ mod tests {
     /// Three cells that share places or not, with bodies that come and go in an order without a pattern.
     #[test]
     fn bodies_come_and_go_in_chains() {
-        let mut cells = Cells::new(Space::Plane, 10, 1.0, 10.0);
+        let corners = (Vec2::ZERO, Vec2::new(5.0, 2.0));
+        let mut cells = Cells::new(Space::Plane, 10, 1.0, corners, ROOM);
+        let mut bodies = vec![Flying::NOWHERE; 5_000];
         let around = cells.around[0];
         let homes = [[-3, 7], [-3 + around, 7], [2, 2]];
         let mut there: Vec<(u32, [i32; 2])> = Vec::new();
@@ -213,15 +198,15 @@ mod tests {
             number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let pick = (number >> 8) as usize;
             if there.len() > 20 || (pick % 5 < 2 && !there.is_empty()) {
-                let (gone, cell) = there.swap_remove(pick % there.len());
-                cells.remove(gone, cell);
+                let (gone, _) = there.swap_remove(pick % there.len());
+                cells.remove(&mut bodies, gone);
             } else {
                 there.push((body, homes[pick % 3]));
-                cells.insert(body, homes[pick % 3]);
+                cells.insert(&mut bodies, body, homes[pick % 3]);
             }
             for place in [cells.place(homes[0]), cells.place(homes[2])] {
                 let mut listed = Vec::new();
-                cells.for_each(place, |b| listed.push(b));
+                cells.for_each(&bodies, place, |b| listed.push(b));
                 listed.sort_unstable();
                 let mut expected: Vec<u32> =
                     there.iter().filter(|(_, c)| cells.place(*c) == place).map(|(b, _)| *b).collect();
@@ -229,5 +214,13 @@ mod tests {
                 assert_eq!(listed, expected);
             }
         }
+    }
+
+    #[test]
+    fn a_cell_begins_at_its_lower_border() {
+        for (x, cell) in [(0.0, 0), (0.999, 0), (1.0, 1), (-0.0, 0), (-1e-300, -1), (-1.0, -1), (-1.5, -2)] {
+            assert_eq!(floor(x), cell, "{x}");
+        }
+        assert_eq!([floor(1e99), floor(-1e99), floor(f64::NAN)], [i32::MAX, i32::MIN, 0]);
     }
 }

@@ -4,6 +4,7 @@
 //! Swapping the two discs changes no bit: every product is the same, every difference only turns its sign.
 
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// Square of the share of its speed with which a disc in touch may close and still move along: the root
 /// of it is the sine of the angle. Deeper than half of this times the radii nobody can come that way, and
@@ -82,7 +83,7 @@ pub(super) fn edge(p: Vec2, v: Vec2, radius: f64, (a, b): (Vec2, Vec2)) -> Optio
     }
     for end in [a, b] {
         if let Some(t) = discs(p - end, v, radius) {
-            first = first.min(t);
+            first = math::min(first, t);
         }
     }
     (first < f64::INFINITY).then_some(first)

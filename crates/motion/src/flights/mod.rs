@@ -20,6 +20,7 @@
 mod bend;
 mod cells;
 mod closed;
+mod fetch;
 mod path;
 mod predict;
 mod query;
@@ -32,10 +33,11 @@ pub use range::crossing;
 
 use crate::calendar::Calendar;
 use crate::contact::Workspace;
-use cells::Cells;
-use predict::{Entry, Plan};
+use cells::{Cells, NONE, ROOM, TIGHT};
+use predict::{Entry, Order, Plan};
 use report::Reported;
-use swarmyard_base::{Moment, Vec2};
+use std::collections::BTreeMap;
+use swarmyard_base::{Moment, Vec2, math};
 use swarmyard_part_api::{FixedIndex, Outline, Segment};
 
 /// Number of a body, in the order they were given.
@@ -122,15 +124,12 @@ pub struct Told {
     pub open: Vec<(Body, With)>,
 }
 
-/// Whether a body is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Meets,
-    Ghost,
-    Away,
-}
+/// Instead of a link: a body that meets nobody.
+const GHOST: u32 = u32::MAX - 1;
+/// Instead of a link: a body that is not there.
+const AWAY: u32 = u32::MAX - 2;
 
-/// What the closed form needs of a body, in one cache line.
+/// What the closed form and the cells need of a body, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Flying {
@@ -140,11 +139,25 @@ struct Flying {
     count: u32,
     at: Vec2,
     velocity: Vec2,
-    radius: f64,
     cell: [i32; 2],
+    /// The next body of its cell, [`NONE`] behind the last; or [`GHOST`] or [`AWAY`].
+    link: u32,
+    /// Number of its radius in the table.
+    size: u32,
 }
 
 impl Flying {
+    const NOWHERE: Flying = Flying {
+        start_ns: 0,
+        start_offset: 0,
+        count: 0,
+        at: Vec2::ZERO,
+        velocity: Vec2::ZERO,
+        cell: [0; 2],
+        link: AWAY,
+        size: 0,
+    };
+
     #[inline(always)]
     fn start(&self) -> Moment {
         Moment { time: swarmyard_base::Time(self.start_ns), offset: self.start_offset }
@@ -153,6 +166,12 @@ impl Flying {
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.count & 1 == 0
+    }
+
+    /// Whether it takes part in meetings: then it is in a cell.
+    #[inline(always)]
+    fn meets(&self) -> bool {
+        self.link < AWAY || self.link == NONE
     }
 }
 
@@ -170,8 +189,8 @@ pub struct Flights {
     space: Space,
     bodies: Vec<Flying>,
     plans: Vec<Plan>,
-    ranks: Vec<u32>,
-    parts: Vec<Part>,
+    /// The radii there are.
+    radii: Vec<f64>,
     hulls: Vec<Option<Outline>>,
     bends: Bends,
     cells: Cells,
@@ -181,6 +200,8 @@ pub struct Flights {
     calendar: Calendar<Entry>,
     /// Bodies with a new path, to be looked at before anything else happens.
     fresh: Vec<u32>,
+    /// Room for [`Flights::fetch_day`].
+    read: Vec<u32>,
     reported: Vec<Reported>,
     /// Moment of the last meeting told.
     now: Moment,
@@ -202,7 +223,7 @@ impl Flights {
     /// Bodies, from their paths, before any of them has met.
     ///
     /// # Panics
-    /// When there are 2³¹ bodies or edges, or more.
+    /// When there are more than 2³¹ − 3 bodies or edges.
     #[must_use]
     pub fn new(space: Space, bodies: &[Flyer], fixed: FixedIndex) -> Flights {
         Flights::resume(space, bodies, fixed, &Told { moment: first_moment(bodies), open: Vec::new() })
@@ -211,25 +232,15 @@ impl Flights {
     /// Bodies, from their paths, in the middle of a run: meetings that were told are not told again.
     ///
     /// # Panics
-    /// When there are 2³¹ bodies or edges, or more.
+    /// When there are more than 2³¹ − 3 bodies or edges.
     #[must_use]
     pub fn resume(space: Space, bodies: &[Flyer], fixed: FixedIndex, told: &Told) -> Flights {
-        assert!(bodies.len() < 1 << 31 && fixed.edges().len() < 1 << 31, "too many bodies or edges");
-        let takes_part = || bodies.iter().filter(|b| !b.ghost);
-        let reach = takes_part().map(|b| b.shape.reach()).fold(0.0, f64::max);
-        let count = takes_part().count();
-        let area = match space {
-            Space::Plane => area(takes_part().map(|b| b.path.position_at(told.moment))),
-            Space::Torus { min, max } => (max.x - min.x) * (max.y - min.y),
-        };
-        let nowhere = Flying {
-            start_ns: 0,
-            start_offset: 0,
-            count: 0,
-            at: Vec2::ZERO,
-            velocity: Vec2::ZERO,
-            radius: 0.0,
-            cell: [0; 2],
+        let most = (1 << 31) - 3;
+        assert!(bodies.len() <= most && fixed.edges().len() <= most, "too many bodies or edges");
+        let (radii, sizes) = sizes(bodies);
+        let flying = |(b, size): (&Flyer, u32)| {
+            let link = if b.ghost { GHOST } else { AWAY };
+            Flying { link, size, ..Flying::NOWHERE }
         };
         let any_hull = bodies.iter().any(|b| matches!(b.shape, Shape::Hull(_)));
         let hull = |b: &Flyer| match &b.shape {
@@ -238,23 +249,23 @@ impl Flights {
         };
         let mut flights = Flights {
             space,
-            bodies: bodies.iter().map(|b| Flying { radius: b.shape.reach(), ..nowhere }).collect(),
-            plans: vec![Plan::NONE; bodies.len()],
-            ranks: bodies.iter().map(|b| b.rank).collect(),
-            parts: bodies.iter().map(|b| if b.ghost { Part::Ghost } else { Part::Away }).collect(),
+            bodies: bodies.iter().zip(sizes).map(flying).collect(),
+            plans: bodies.iter().map(|b| Plan::of_rank(b.rank)).collect(),
+            radii,
             hulls: if any_hull { bodies.iter().map(hull).collect() } else { Vec::new() },
             bends: Bends::default(),
-            cells: Cells::new(space, count, 2.0 * reach, area),
+            cells: cells_for(space, bodies, told.moment),
             edge_ranks: edge_ranks(&fixed),
             fixed,
             calendar: Calendar::new(),
             fresh: Vec::new(),
+            read: Vec::new(),
             reported: Vec::new(),
             now: told.moment,
             clock: told.moment,
             asked: None,
             top_speed2: 0.0,
-            meeting: count,
+            meeting: bodies.iter().filter(|b| !b.ghost).count(),
             quiet: 0,
             parted: false,
             work: Workspace::default(),
@@ -282,6 +293,17 @@ impl Flights {
         self.bodies.is_empty()
     }
 
+    /// Bytes held for bodies that are discs on lines, and for the calendar.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bodies.capacity() * size_of::<Flying>()
+            + self.plans.capacity() * size_of::<Plan>()
+            + (self.fresh.capacity() + self.read.capacity()) * size_of::<u32>()
+            + self.radii.capacity() * size_of::<f64>()
+            + self.cells.bytes()
+            + self.calendar.bytes()
+    }
+
     /// The edges that never move.
     #[must_use]
     pub fn fixed(&self) -> &FixedIndex {
@@ -294,13 +316,9 @@ impl Flights {
     pub fn set(&mut self, body: Body, path: &Path) {
         let k = body as usize;
         self.store(k, path);
-        if self.parts[k] == Part::Meets {
+        if self.bodies[k].meets() {
             let cell = self.cell_now(k);
-            if cell != self.bodies[k].cell {
-                self.cells.remove(body, self.bodies[k].cell);
-                self.cells.insert(body, cell);
-                self.bodies[k].cell = cell;
-            }
+            self.move_to(k, cell);
             self.refresh(k);
         }
     }
@@ -308,25 +326,24 @@ impl Flights {
     /// Takes a body out: it meets nobody and nobody finds it, until it is put back.
     pub fn remove(&mut self, body: Body) {
         let k = body as usize;
-        if self.parts[k] == Part::Meets {
-            self.cells.remove(body, self.bodies[k].cell);
+        if self.bodies[k].meets() {
+            self.cells.remove(&mut self.bodies, body);
             self.plans[k].cancel();
         }
         self.bodies[k].count = self.bodies[k].count.wrapping_add(2);
-        self.parts[k] = Part::Away;
+        self.bodies[k].link = AWAY;
     }
 
     /// Puts a body back that was taken out, on a path that starts now; it takes part in meetings.
     pub fn put_back(&mut self, body: Body, path: &Path) {
         let k = body as usize;
-        if self.parts[k] == Part::Meets {
+        if self.bodies[k].meets() {
             self.set(body, path);
             return;
         }
         self.store(k, path);
-        self.parts[k] = Part::Meets;
-        self.bodies[k].cell = self.cell_now(k);
-        self.cells.insert(body, self.bodies[k].cell);
+        let cell = self.cell_now(k);
+        self.cells.insert(&mut self.bodies, body, cell);
         self.refresh(k);
     }
 
@@ -340,11 +357,14 @@ impl Flights {
             return None;
         }
         loop {
-            let plans = &self.plans;
-            let live = |entry: &Entry| plans[entry.body as usize].serial == entry.serial;
-            let Some((moment, entry)) = self.calendar.pop_live(bound, live) else { break };
+            let order = Order { plans: &self.plans, edges: &self.edge_ranks };
+            if self.bodies.len() > fetch::MANY && self.calendar.begin_day(bound, &order) {
+                self.fetch_day();
+            }
+            let order = Order { plans: &self.plans, edges: &self.edge_ranks };
+            let Some((moment, entry)) = self.calendar.pop(bound, &order) else { break };
             self.clock = self.clock.max(moment);
-            if let Some(meeting) = self.happen(moment, entry.body) {
+            if let Some(meeting) = self.happen(moment, entry) {
                 self.quiet = 0;
                 return Some(meeting);
             }
@@ -406,7 +426,7 @@ impl Flights {
     fn store_bend(&mut self, k: usize, path: &Path) {
         if self.bends.outlines.is_empty() {
             let hull = |j: usize| self.hulls.get(j).cloned().flatten();
-            let disc = |j: usize| Outline::disc(self.bodies[j].radius);
+            let disc = |j: usize| Outline::disc(self.radius(j));
             self.bends.outlines =
                 (0..self.bodies.len()).map(|j| hull(j).unwrap_or_else(|| disc(j))).collect();
             self.bends.edges = self.fixed.edges().iter().map(|e| Outline::line(e.a, e.b)).collect();
@@ -414,7 +434,25 @@ impl Flights {
         }
         self.bends.segments[k] = path.segment_from(0.0);
         let top = path.top_speed();
-        self.top_speed2 = self.top_speed2.max(top * top);
+        self.top_speed2 = math::max(self.top_speed2, top * top);
+        if self.cells.is_tight {
+            self.make_room();
+        }
+    }
+
+    /// The first bend: cells get the room that bends need, and all bodies are looked at anew.
+    fn make_room(&mut self) {
+        let there: Vec<usize> = (0..self.bodies.len()).filter(|k| self.bodies[*k].meets()).collect();
+        let corners = match self.space {
+            Space::Plane => around(there.iter().map(|k| self.place(*k, self.clock))),
+            Space::Torus { min, max } => (min, max),
+        };
+        self.cells = Cells::new(self.space, there.len(), self.cells.reach, corners, ROOM);
+        for k in there {
+            let cell = self.cell_now(k);
+            self.cells.insert(&mut self.bodies, k as u32, cell);
+            self.refresh(k);
+        }
     }
 
     /// Lets the body's meetings be looked for before anything else happens.
@@ -425,10 +463,24 @@ impl Flights {
         self.fresh.push(k as u32);
     }
 
+    #[inline]
     fn cell_now(&self, k: usize) -> [i32; 2] {
         let start = self.bodies[k].start();
         let at = if start >= self.clock { self.bodies[k].at } else { self.place(k, self.clock) };
         self.cells.of(at)
+    }
+
+    #[inline]
+    fn move_to(&mut self, k: usize, cell: [i32; 2]) {
+        if self.bodies[k].cell != cell {
+            self.cells.remove(&mut self.bodies, k as u32);
+            self.cells.insert(&mut self.bodies, k as u32, cell);
+        }
+    }
+
+    #[inline]
+    fn radius(&self, k: usize) -> f64 {
+        self.radii[self.bodies[k].size as usize]
     }
 
     /// Where a body is at a moment.
@@ -449,14 +501,41 @@ fn first_moment(bodies: &[Flyer]) -> Moment {
     bodies.iter().map(|b| b.path.start()).min().unwrap_or_default()
 }
 
-/// Area of the box around some points.
-fn area(points: impl Iterator<Item = Vec2>) -> f64 {
+/// A grid for bodies.
+fn cells_for(space: Space, bodies: &[Flyer], now: Moment) -> Cells {
+    let takes_part = || bodies.iter().filter(|b| !b.ghost);
+    let reach = takes_part().map(|b| b.shape.reach()).fold(0.0, math::max);
+    let corners = match space {
+        Space::Plane => around(takes_part().map(|b| b.path.position_at(now))),
+        Space::Torus { min, max } => (min, max),
+    };
+    let is_plain = |b: &Flyer| matches!(b.shape, Shape::Disc(_)) && b.path.line().is_some();
+    let room = if bodies.iter().all(is_plain) { TIGHT } else { ROOM };
+    Cells::new(space, takes_part().count(), 2.0 * reach, corners, room)
+}
+
+/// The box around some points.
+fn around(points: impl Iterator<Item = Vec2>) -> (Vec2, Vec2) {
     let (mut min, mut max) = (Vec2::new(f64::MAX, f64::MAX), Vec2::new(f64::MIN, f64::MIN));
     for p in points {
-        min = Vec2::new(min.x.min(p.x), min.y.min(p.y));
-        max = Vec2::new(max.x.max(p.x), max.y.max(p.y));
+        min = Vec2::new(math::min(min.x, p.x), math::min(min.y, p.y));
+        max = Vec2::new(math::max(max.x, p.x), math::max(max.y, p.y));
     }
-    if min.x > max.x { 0.0 } else { (max.x - min.x) * (max.y - min.y) }
+    if min.x > max.x { (Vec2::ZERO, Vec2::ZERO) } else { (min, max) }
+}
+
+/// The different radii, and the number of each body's among them.
+fn sizes(bodies: &[Flyer]) -> (Vec<f64>, Vec<u32>) {
+    let (mut radii, mut numbers) = (Vec::new(), BTreeMap::new());
+    let mut number = |body: &Flyer| {
+        let radius = body.shape.reach();
+        *numbers.entry(radius.to_bits()).or_insert_with(|| {
+            radii.push(radius);
+            (radii.len() - 1) as u32
+        })
+    };
+    let sizes = bodies.iter().map(&mut number).collect();
+    (radii, sizes)
 }
 
 fn edge_ranks(fixed: &FixedIndex) -> Vec<u32> {

@@ -5,68 +5,85 @@
 use super::bend::{self, Bent};
 use super::cells::NONE;
 use super::closed;
-use super::{Flights, Flying, Part, Path, Space};
-use swarmyard_base::{Moment, Pose2, Rot2, Time, Vec2};
+use super::{Flights, Flying, Path, Space};
+use crate::calendar::Rule;
+use swarmyard_base::{Moment, Pose2, Rot2, Vec2, math};
 use swarmyard_part_api::Segment;
 
 /// Set in the number of a partner that is an edge.
 pub(super) const EDGE: u32 = 1 << 31;
 
-/// An entry of the calendar. The ranks order what happens at one moment; borders, which nobody sees, have none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Instead of a partner: the end of what is known of a pair on bends.
+pub(super) const LOOK: u32 = u32::MAX - 1;
+
+/// An entry of the calendar.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub(super) low: u32,
-    pub(super) high: u32,
     pub(super) body: u32,
-    pub(super) serial: u32,
+    /// Whom it meets, [`NONE`] at a border of its cell, or [`LOOK`].
+    pub(super) partner: u32,
+    /// Which entry of the body it is: only the last counts.
+    serial: u32,
 }
 
-/// What a body's entry in the calendar is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Next {
-    /// A meeting.
-    Meet,
-    /// A border of its cell.
-    Border,
-    /// The end of what is known of a pair on bends.
-    Look,
-}
-
-/// The next that happens to a body, as far as it knows.
+/// The next that happens to a body, as far as it knows; and its rank, which is asked for together with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    hit_ns: i64,
-    hit_offset: u32,
-    /// Whom it meets then, or nobody.
-    pub(super) partner: u32,
-    /// The partner's count when that was found.
-    pub(super) partner_count: u32,
+    /// Its place among all bodies.
+    pub(super) rank: u32,
     /// Number of its entry in the calendar: others are overtaken.
     pub(super) serial: u32,
-    pub(super) next: Next,
-    /// Whether somebody near goes round a bend: what is known then ends.
-    bends: bool,
+    /// Whom it meets next, borders left aside, or nobody.
+    partner: u32,
+    /// The partner's count when that was found.
+    pub(super) partner_count: u32,
 }
 
 impl Plan {
-    pub(super) const NONE: Plan = Plan {
-        hit_ns: i64::MAX,
-        hit_offset: u32::MAX,
-        partner: NONE,
-        partner_count: 0,
-        serial: 0,
-        next: Next::Border,
-        bends: false,
-    };
+    pub(super) fn of_rank(rank: u32) -> Plan {
+        Plan { rank, serial: 0, partner: NONE, partner_count: 0 }
+    }
 
     #[inline]
     pub(super) fn cancel(&mut self) {
         self.serial = self.serial.wrapping_add(1);
     }
+}
 
-    fn hit(&self) -> Moment {
-        Moment { time: Time(self.hit_ns), offset: self.hit_offset }
+/// How entries of one moment are ordered: by the ranks of those who meet; borders, which nobody sees, come first.
+pub(super) struct Order<'a> {
+    pub(super) plans: &'a [Plan],
+    pub(super) edges: &'a [u32],
+}
+
+impl Order<'_> {
+    /// Ranks of the two of a meeting, as they are ordered.
+    #[inline]
+    fn ranks(&self, body: u32, partner: u32) -> (u32, u32) {
+        let mine = self.plans[body as usize].rank;
+        if partner & EDGE != 0 {
+            (mine, EDGE | self.edges[(partner & !EDGE) as usize])
+        } else {
+            let other = self.plans[partner as usize].rank;
+            (mine.min(other), mine.max(other))
+        }
+    }
+
+    fn key(&self, entry: &Entry) -> ((u32, u32), u32, u32) {
+        let unseen = entry.partner == NONE || entry.partner == LOOK;
+        let ranks = if unseen { (0, 0) } else { self.ranks(entry.body, entry.partner) };
+        (ranks, entry.body, entry.serial)
+    }
+}
+
+impl Rule<Entry> for Order<'_> {
+    #[inline]
+    fn is_live(&self, entry: &Entry) -> bool {
+        self.plans[entry.body as usize].serial == entry.serial
+    }
+
+    fn is_before(&self, a: &Entry, b: &Entry) -> bool {
+        self.key(a) < self.key(b)
     }
 }
 
@@ -97,24 +114,25 @@ impl Flights {
         }
         let mut fresh = std::mem::take(&mut self.fresh);
         for &body in &fresh {
-            if self.parts[body as usize] == Part::Meets {
+            if self.bodies[body as usize].meets() {
                 self.predict(body as usize);
             }
         }
         fresh.clear();
+        // What was needed for all bodies at once will hardly be needed again.
+        fresh.shrink_to(1024);
         self.fresh = fresh;
         if self.calendar.len() > 4 * self.meeting + 1024 {
-            let plans = &self.plans;
-            self.calendar.retain(|_, entry| plans[entry.body as usize].serial == entry.serial);
+            self.calendar.clear_away(&Order { plans: &self.plans, edges: &self.edge_ranks });
         }
     }
 
     /// Looks at all neighbours of a body.
     pub(super) fn predict(&mut self, k: usize) {
         let me = self.bodies[k];
-        let [x, y] = me.cell;
+        let [x, y] = me.cell.map(|c| c.saturating_sub(1));
         let mut best = Best::NOTHING;
-        self.scan(k, &me, (x - 1, x + 1), (y - 1, y + 1), &mut best);
+        self.scan(k, &me, (x, 3), (y, 3), &mut best);
         self.scan_edges(k, &me, &mut best);
         self.schedule(k, &me, best);
     }
@@ -134,85 +152,115 @@ impl Flights {
         let step = if forward { 1 } else { -1 };
         cell[axis] = cell[axis].saturating_add(step);
         self.move_to(k, cell);
-        let plan = &self.plans[k];
-        if plan.bends {
+        let me = self.bodies[k];
+        let Some(mut best) = self.known(k, &me) else {
             self.predict(k);
             return;
-        }
-        let me = self.bodies[k];
-        let mut best = if plan.partner == NONE {
-            Best::NOTHING
-        } else {
-            Best { moment: plan.hit(), partner: plan.partner, count: plan.partner_count, look: Moment::NEVER }
         };
         let [x, y] = cell;
         if axis == 0 {
-            self.scan(k, &me, (x + step, x + step), (y - 1, y + 1), &mut best);
+            self.scan(k, &me, (x.saturating_add(step), 1), (y.saturating_sub(1), 3), &mut best);
         } else {
-            self.scan(k, &me, (x - 1, x + 1), (y + step, y + step), &mut best);
+            self.scan(k, &me, (x.saturating_sub(1), 3), (y.saturating_add(step), 1), &mut best);
         }
         self.scan_edges(k, &me, &mut best);
         self.schedule(k, &me, best);
     }
 
-    fn move_to(&mut self, k: usize, cell: [i32; 2]) {
-        let from = self.bodies[k].cell;
-        if from != cell {
-            self.cells.remove(k as u32, from);
-            self.cells.insert(k as u32, cell);
-            self.bodies[k].cell = cell;
+    /// What the plan of a disc on a line says, if it holds and comes from discs on lines alone. The moment is not kept
+    /// but is a function of the pair.
+    fn known(&self, k: usize, me: &Flying) -> Option<Best> {
+        if !self.bends.segments.is_empty() {
+            return None;
         }
+        let Plan { partner, partner_count, .. } = self.plans[k];
+        if partner == NONE {
+            return Some(Best::NOTHING);
+        }
+        let around = self.cells.around;
+        if partner & EDGE != 0 || self.count_of(partner) != partner_count || around[0].min(around[1]) < FAR {
+            return None;
+        }
+        let other = &self.bodies[partner as usize];
+        // Those who will meet are never farther apart than when it was found: which copy it is cannot be in doubt.
+        let near = |axis: usize| {
+            let ahead = i64::from(me.cell[axis]) - i64::from(other.cell[axis]);
+            let round = i64::from(around[axis]);
+            (ahead + round / 2).div_euclid(round)
+        };
+        let shift = match self.cells.torus {
+            Some(round) => Vec2::new(near(0) as f64 * round.x, near(1) as f64 * round.y),
+            None => Vec2::ZERO,
+        };
+        let moment = self.pair_moment(me, other, shift)?;
+        Some(Best { moment, partner, count: partner_count, look: Moment::NEVER })
     }
 
-    /// Looks at the bodies in some columns and rows.
-    fn scan(&mut self, k: usize, me: &Flying, columns: (i32, i32), rows: (i32, i32), best: &mut Best) {
-        let mut near = Near::new();
-        for y in rows.0..=rows.1 {
-            let row = self.cells.row(y);
-            for x in columns.0..=columns.1 {
-                let mut place = row + self.cells.column(x);
-                loop {
-                    let bunch = self.cells.bunch(place);
-                    let next = bunch.next;
-                    near.add(bunch.items, [x, y]);
-                    if near.is_full() {
-                        self.sift(k, me, &near, best);
-                        near.count = 0;
-                    }
-                    if next == NONE {
-                        break;
-                    }
-                    place = next as usize;
-                }
+    /// Looks at the bodies in some columns and rows, at most three of each.
+    ///
+    /// First who of them can meet at all, then when. Who can is as good as chance, and so is who has a cell to themselves:
+    /// no branch depends on either.
+    #[inline]
+    fn scan(&mut self, k: usize, me: &Flying, columns: (i32, usize), rows: (i32, usize), best: &mut Best) {
+        let mut near = self.firsts(columns, rows);
+        let (mut hits, mut count) = ([(0, 0); NEAR], 0);
+        let radius = self.radii[me.size as usize];
+        let mut bends = me.count;
+        let mut n = 0;
+        while n < near.count {
+            let (j, cell) = near.items[n % NEAR];
+            let other = &self.bodies[j as usize];
+            near.add(other.link, cell);
+            let shift = self.shift(near.cells[cell as usize % 9], other.cell);
+            let (r, v, _) = together(me, other, shift);
+            bends |= other.count;
+            hits[count % NEAR] = (j, cell);
+            count += usize::from(closed::may_touch(r, v, radius + self.radii[other.size as usize]));
+            n += 1;
+            if count == NEAR {
+                self.take_hits(k, me, &near, &hits, best);
+                count = 0;
             }
         }
-        self.sift(k, me, &near, best);
-    }
-
-    /// First who of these can meet at all, then when. Which of them can is as good as chance: no branch depends on it.
-    #[inline]
-    fn sift(&mut self, k: usize, me: &Flying, near: &Near, best: &mut Best) {
-        let mut hits = [0_u8; NEAR];
-        let mut count = 0;
-        let mut bends = me.count & 1;
-        for n in 0..near.count.min(NEAR) {
-            let other = &self.bodies[near.bodies[n] as usize];
-            let (r, v, _) = together(me, other, self.shift(near.cells[n], other.cell));
-            bends |= other.count & 1;
-            hits[count & (NEAR - 1)] = n as u8;
-            count += usize::from(closed::may_touch(r, v, me.radius + other.radius));
-        }
-        if bends != 0 {
-            self.sift_bends(k, me, near, best);
+        if bends & 1 != 0 {
+            self.scan_bends(k, me, columns, rows, best);
             return;
         }
-        for &n in &hits[..count] {
-            let n = usize::from(n) & (NEAR - 1);
-            let j = near.bodies[n];
+        self.take_hits(k, me, &near, &hits[..count], best);
+    }
+
+    /// The first body of each cell in some columns and rows.
+    #[inline]
+    fn firsts(&self, columns: (i32, usize), rows: (i32, usize)) -> Near {
+        let mut near = Near::EMPTY;
+        let mut places = [0; 3];
+        for (c, place) in places.iter_mut().enumerate().take(columns.1) {
+            *place = self.cells.column(columns.0.saturating_add(c as i32));
+        }
+        let mut cell = 0;
+        for r in 0..rows.1 {
+            let y = rows.0.saturating_add(r as i32);
+            let row = self.cells.row(y);
+            for (c, place) in places.iter().enumerate().take(columns.1) {
+                near.cells[cell % 9] = [columns.0.saturating_add(c as i32), y];
+                near.add(self.cells.first(row + place), cell as u32);
+                cell += 1;
+            }
+        }
+        near
+    }
+
+    /// When those meet who can.
+    #[inline]
+    fn take_hits(&mut self, k: usize, me: &Flying, near: &Near, hits: &[(u32, u32)], best: &mut Best) {
+        for &(j, cell) in hits {
             let other = &self.bodies[j as usize];
-            if let Some(moment) = pair_moment(me, other, self.shift(near.cells[n], other.cell)) {
-                let count = other.count;
-                self.take(k, moment, j, count, best);
+            if !other.is_plain() || !me.is_plain() {
+                continue;
+            }
+            let shift = self.shift(near.cells[cell as usize % 9], other.cell);
+            if let Some(moment) = self.pair_moment(me, other, shift) {
+                self.take(k, moment, j, other.count, best);
             }
         }
     }
@@ -232,19 +280,31 @@ impl Flights {
         Vec2::new(turns(0) * round.x, turns(1) * round.y)
     }
 
-    /// The same where somebody goes round a bend.
+    /// [`Flights::scan`] where somebody goes round a bend.
     #[cold]
-    fn sift_bends(&mut self, k: usize, me: &Flying, near: &Near, best: &mut Best) {
-        for (&j, &cell) in near.bodies.iter().zip(&near.cells).take(near.count) {
+    fn scan_bends(
+        &mut self,
+        k: usize,
+        me: &Flying,
+        columns: (i32, usize),
+        rows: (i32, usize),
+        best: &mut Best,
+    ) {
+        let mut near = self.firsts(columns, rows);
+        let mut n = 0;
+        while n < near.count {
+            let (j, cell) = near.items[n % NEAR];
+            n += 1;
             let j = j as usize;
             let other = self.bodies[j];
-            let shift = self.shift(cell, other.cell);
+            near.add(other.link, cell);
+            let shift = self.shift(near.cells[cell as usize % 9], other.cell);
             if j == k || shift.x.is_nan() {
                 continue;
             }
             if (me.count | other.count) & 1 != 0 {
                 self.consider_bend(k, j, shift, best);
-            } else if let Some(moment) = pair_moment(me, &other, shift) {
+            } else if let Some(moment) = self.pair_moment(me, &other, shift) {
                 self.take(k, moment, j as u32, other.count, best);
             }
         }
@@ -254,7 +314,7 @@ impl Flights {
     fn consider_bend(&mut self, k: usize, j: usize, shift: Vec2, best: &mut Best) {
         let mut work = std::mem::take(&mut self.work);
         // The lower rank first, so that the pair has the same bits whoever looks.
-        let known = if self.ranks[k] < self.ranks[j] {
+        let known = if self.plans[k].rank < self.plans[j].rank {
             bend::look(self.bent(k), self.bent(j), shift, self.clock, &mut work)
         } else {
             bend::look(self.bent(j), self.bent(k), -shift, self.clock, &mut work)
@@ -264,6 +324,11 @@ impl Flights {
         if let Some(moment) = known.hit {
             self.take(k, moment, j as u32, self.bodies[j].count, best);
         }
+    }
+
+    #[inline(always)]
+    fn pair_moment(&self, a: &Flying, b: &Flying, shift: Vec2) -> Option<Moment> {
+        pair_moment(a, b, shift, self.radii[a.size as usize] + self.radii[b.size as usize])
     }
 
     /// A body with its motion as a segment.
@@ -285,18 +350,18 @@ impl Flights {
 
     /// Whether it is certain, by a look at all pairs and edges, that nobody will meet on these paths.
     pub(super) fn nobody_meets(&self) -> bool {
-        let there = |k: &usize| self.parts[*k] == Part::Meets;
+        let there = |k: &usize| self.bodies[*k].meets();
         let edges = self.fixed.edges();
         self.space == Space::Plane
             && (0..self.bodies.len()).filter(there).all(|k| {
                 let me = &self.bodies[k];
                 let apart = |j: usize| {
                     let other = &self.bodies[j];
-                    pair_moment(me, other, Vec2::ZERO)
+                    self.pair_moment(me, other, Vec2::ZERO)
                         .is_none_or(|m| self.is_over(m, k, j as u32, other.count))
                 };
                 let free = |e: usize| {
-                    let hit = closed::edge(me.at, me.velocity, me.radius, (edges[e].a, edges[e].b));
+                    let hit = closed::edge(me.at, me.velocity, self.radius(k), (edges[e].a, edges[e].b));
                     hit.is_none_or(|t| self.is_over(me.start().plus(t), k, EDGE | e as u32, 0))
                 };
                 me.is_plain() && (0..k).filter(there).all(apart) && (0..edges.len()).all(free)
@@ -308,7 +373,7 @@ impl Flights {
         if self.edge_ranks.is_empty() {
             return;
         }
-        let grown = me.radius + 2.0 * self.cells.margin();
+        let grown = self.radius(k) + 2.0 * self.cells.margin();
         let grow = Vec2::new(grown, grown);
         let low = self.cells.corner(me.cell) - grow;
         let high = self.cells.corner(me.cell) + self.cells.size + grow;
@@ -345,7 +410,7 @@ impl Flights {
         best: &mut Best,
     ) {
         let hit = if me.is_plain() {
-            closed::edge(me.at, me.velocity, me.radius, ends).map(|t| me.start().plus(t))
+            closed::edge(me.at, me.velocity, self.radius(k), ends).map(|t| me.start().plus(t))
         } else {
             let mut work = std::mem::take(&mut self.work);
             let known = bend::look(self.bent(k), self.bent_edge(e, me.start()), shift, self.clock, &mut work);
@@ -364,8 +429,11 @@ impl Flights {
         if moment > best.moment {
             return;
         }
-        if moment == best.moment && self.order(k, partner) >= self.order(k, best.partner) {
-            return;
+        if moment == best.moment && best.partner != NONE {
+            let order = Order { plans: &self.plans, edges: &self.edge_ranks };
+            if order.ranks(k as u32, partner) >= order.ranks(k as u32, best.partner) {
+                return;
+            }
         }
         if self.is_over(moment, k, partner, count) {
             return;
@@ -373,46 +441,25 @@ impl Flights {
         (best.moment, best.partner, best.count) = (moment, partner, count);
     }
 
-    /// Ranks of the two of a meeting, as they are ordered.
-    #[inline]
-    pub(super) fn order(&self, k: usize, partner: u32) -> (u32, u32) {
-        let mine = self.ranks[k];
-        if partner == NONE {
-            (u32::MAX, u32::MAX)
-        } else if partner & EDGE != 0 {
-            (mine, EDGE | self.edge_ranks[(partner & !EDGE) as usize])
-        } else {
-            let other = self.ranks[partner as usize];
-            (mine.min(other), mine.max(other))
-        }
-    }
-
     /// Writes the plan and its entry.
     #[inline]
     fn schedule(&mut self, k: usize, me: &Flying, best: Best) {
         let (border, _) = self.border(k, me);
-        let serial = self.plans[k].serial.wrapping_add(1);
-        let (moment, next) = if best.moment < border.min(best.look) {
-            (best.moment, Next::Meet)
+        let (moment, partner) = if best.moment < border.min(best.look) {
+            (best.moment, best.partner)
         } else if best.look < border {
-            (best.look, Next::Look)
+            (best.look, LOOK)
         } else {
-            (border, Next::Border)
+            (border, NONE)
         };
-        self.plans[k] = Plan {
-            hit_ns: best.moment.time.0,
-            hit_offset: best.moment.offset,
-            partner: best.partner,
-            partner_count: best.count,
-            serial,
-            next,
-            bends: best.look != Moment::NEVER,
-        };
+        let plan = &mut self.plans[k];
+        plan.cancel();
+        (plan.partner, plan.partner_count) = (best.partner, best.count);
         if moment == Moment::NEVER {
             return;
         }
-        let (low, high) = if next == Next::Meet { self.order(k, best.partner) } else { (0, 0) };
-        self.calendar.push(moment, Entry { low, high, body: k as u32, serial });
+        let entry = Entry { body: k as u32, partner, serial: plan.serial };
+        self.calendar.push(moment, entry, &Order { plans: &self.plans, edges: &self.edge_ranks });
     }
 
     /// When the body reaches the next border of its cell, and along which axis.
@@ -423,13 +470,8 @@ impl Flights {
         }
         let corner = self.cells.corner(me.cell);
         let along = |low: f64, size: f64, at: f64, v: f64| {
-            if v > 0.0 {
-                (low + size - at) / v
-            } else if v < 0.0 {
-                (low - at) / v
-            } else {
-                f64::INFINITY
-            }
+            let border = low + if v > 0.0 { size } else { 0.0 };
+            if v == 0.0 { f64::INFINITY } else { (border - at) / v }
         };
         let tx = along(corner.x, self.cells.size.x, me.at.x, me.velocity.x);
         let ty = along(corner.y, self.cells.size.y, me.at.y, me.velocity.y);
@@ -443,9 +485,9 @@ impl Flights {
         let now = self.clock.max(me.start());
         let (at, low, margin) = (self.place(k, now), self.cells.corner(me.cell), self.cells.margin());
         let high = low + self.cells.size;
-        let room = (at.x - low.x).min(high.x - at.x).min(at.y - low.y).min(high.y - at.y);
+        let room = math::min(math::min(math::min(at.x - low.x, high.x - at.x), at.y - low.y), high.y - at.y);
         // Who was just put into this cell is inside of it but for rounding.
-        if speed > 0.0 { now.plus((room + margin).max(margin / 2.0) / speed) } else { Moment::NEVER }
+        if speed > 0.0 { now.plus(math::max(room + margin, margin / 2.0) / speed) } else { Moment::NEVER }
     }
 }
 
@@ -453,7 +495,7 @@ impl Flights {
 /// them meet. `None` when they do not, or when either goes round a bend.
 #[must_use]
 pub fn disc_meeting(a: (&Path, f64), b: (&Path, f64), shift: Vec2) -> Option<Moment> {
-    pair_moment(&flying(a)?, &flying(b)?, shift)
+    pair_moment(&flying(a.0)?, &flying(b.0)?, shift, a.1 + b.1)
 }
 
 /// When a disc on a straight line first touches the line between two points.
@@ -463,17 +505,18 @@ pub fn edge_meeting((path, radius): (&Path, f64), ends: (Vec2, Vec2)) -> Option<
     closed::edge(at, velocity, radius, ends).map(|t| start.plus(t))
 }
 
-fn flying((path, radius): (&Path, f64)) -> Option<Flying> {
+fn flying(path: &Path) -> Option<Flying> {
     let (start, at, velocity) = path.line()?;
     let (start_ns, start_offset) = (start.time.0, start.offset);
-    Some(Flying { start_ns, start_offset, count: 0, at, velocity, radius, cell: [0; 2] })
+    Some(Flying { start_ns, start_offset, at, velocity, ..Flying::NOWHERE })
 }
 
-/// When two discs on straight lines meet, the second moved by `shift`: a function of the two and nothing else.
+/// When two discs on straight lines meet whose radii sum up to `reach`, the second moved by `shift`: a function of the two
+/// and nothing else.
 #[inline(always)]
-fn pair_moment(a: &Flying, b: &Flying, shift: Vec2) -> Option<Moment> {
+fn pair_moment(a: &Flying, b: &Flying, shift: Vec2, reach: f64) -> Option<Moment> {
     let (r, v, ahead) = together(a, b, shift);
-    let t = closed::discs(r, v, a.radius + b.radius)?;
+    let t = closed::discs(r, v, reach)?;
     let later = if ahead > 0.0 { a.start() } else { b.start() };
     Some(later.plus(t))
 }
@@ -483,39 +526,33 @@ fn pair_moment(a: &Flying, b: &Flying, shift: Vec2) -> Option<Moment> {
 fn together(a: &Flying, b: &Flying, shift: Vec2) -> (Vec2, Vec2, f64) {
     let ahead = a.start().since(b.start());
     // One of the two waits is zero.
-    let (wait_a, wait_b) = ((-ahead).max(0.0), ahead.max(0.0));
+    let (wait_a, wait_b) = if ahead > 0.0 { (0.0, ahead) } else { (-ahead, 0.0) };
     let r = (a.at + a.velocity * wait_a) - (b.at + b.velocity * wait_b) - shift;
     (r, a.velocity - b.velocity, ahead)
 }
 
-/// Bodies to be looked at together.
+/// Cells around a torus from which on nobody is near to two copies of another.
+const FAR: i32 = 8;
+
+/// Room for bodies to be looked at: those that wait in [`Near`] are never more than nine.
 const NEAR: usize = 16;
 
-/// Neighbours, and the cells they are seen in.
+/// Bodies to be looked at, and the cells they are seen in: a ring, to whose end each gives the next of its cell.
 struct Near {
-    bodies: [u32; NEAR],
-    cells: [[i32; 2]; NEAR],
+    /// Bodies, with the numbers of cells.
+    items: [(u32, u32); NEAR],
+    cells: [[i32; 2]; 9],
+    /// How many there have been.
     count: usize,
 }
 
 impl Near {
-    #[inline(always)]
-    fn new() -> Near {
-        Near { bodies: [0; NEAR], cells: [[0; 2]; NEAR], count: 0 }
-    }
+    const EMPTY: Near = Near { items: [(0, 0); NEAR], cells: [[0; 2]; 9], count: 0 };
 
+    /// Adds a body; one that is nobody is written over by the next.
     #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.count + 3 > NEAR
-    }
-
-    /// Adds the bodies of a bunch; those that are nobody are written over by the next.
-    #[inline(always)]
-    fn add(&mut self, items: [u32; 3], cell: [i32; 2]) {
-        for item in items {
-            self.bodies[self.count & (NEAR - 1)] = item;
-            self.cells[self.count & (NEAR - 1)] = cell;
-            self.count += usize::from(item != NONE);
-        }
+    fn add(&mut self, body: u32, cell: u32) {
+        self.items[self.count % NEAR] = (body, cell);
+        self.count += usize::from(body != NONE);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In: a place and a moment. Out: the bodies near it. Nothing changes by asking.
 
-use super::{Body, Flights, Part, Space};
+use super::{AWAY, Body, Flights, GHOST, Space};
 use swarmyard_base::{Moment, Pose2, Vec2};
 
 impl Flights {
@@ -38,7 +38,7 @@ impl Flights {
     /// Calls `f` with every body that is there, ghosts too, and its position at a moment.
     pub fn for_each(&self, moment: Moment, mut f: impl FnMut(Body, Vec2)) {
         for k in 0..self.bodies.len() {
-            if self.parts[k] != Part::Away {
+            if self.bodies[k].link != AWAY {
                 f(k as Body, self.place(k, moment));
             }
         }
@@ -64,13 +64,13 @@ impl Flights {
         let wide =
             i64::from(x1) - i64::from(x0) + 1 >= around[0] || i64::from(y1) - i64::from(y0) + 1 >= around[1];
         if wide || !reach.is_finite() {
-            (0..self.bodies.len()).filter(|k| self.parts[*k] != Part::Away).for_each(test);
+            (0..self.bodies.len()).filter(|k| self.bodies[*k].link != AWAY).for_each(test);
             return;
         }
         let plane = self.space == Space::Plane;
         for y in y0..=y1 {
             for x in x0..=x1 {
-                self.cells.for_each(self.cells.row(y) + self.cells.column(x), |k| {
+                self.cells.for_each(&self.bodies, self.cells.row(y) + self.cells.column(x), |k| {
                     // On a plane, far cells share a place.
                     if !plane || self.bodies[k as usize].cell == [x, y] {
                         test(k as usize);
@@ -79,7 +79,7 @@ impl Flights {
             }
         }
         if self.meeting < self.bodies.len() {
-            (0..self.bodies.len()).filter(|k| self.parts[*k] == Part::Ghost).for_each(test);
+            (0..self.bodies.len()).filter(|k| self.bodies[*k].link == GHOST).for_each(test);
         }
     }
 }

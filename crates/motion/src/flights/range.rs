@@ -4,7 +4,7 @@
 //! and the range alone; asking from another moment finds the same crossings.
 
 use super::Path;
-use swarmyard_base::{Moment, Vec2};
+use swarmyard_base::{Moment, Vec2, math};
 
 /// The next moment after `after` and not after `until` at which the distance of the two centres crosses `range`, and
 /// whether they come within it. Touching the range without crossing it does not count.
@@ -129,8 +129,8 @@ fn bend(
     let speed = a.top_speed() + b.top_speed();
     let gap = Gap { a, b, range, start, speed, bend: acceleration(a) + acceleration(b) };
     // Intervals are counted from the start, so that the crossings are the same whenever they are asked for.
-    let length = (range / speed).max(1e-6);
-    let mut window = (after.since(start) / length).floor().max(0.0);
+    let length = math::max(range / speed, 1e-6);
+    let mut window = math::max((after.since(start) / length).floor(), 0.0);
     let last = until.since(start);
     while window * length <= last {
         let (mut from, to) = (window * length, (window + 1.0) * length);
@@ -142,7 +142,7 @@ fn bend(
                 return (moment <= until).then_some((moment, !inside));
             }
             // One that lies before: go on behind it.
-            from = t.max(from + FINEST_S);
+            from = math::max(t, from + FINEST_S);
         }
         window += 1.0;
     }

@@ -6,8 +6,9 @@
 //! at that very moment, and for pairs on bends, a list says what was told.
 
 use super::bend;
+use super::cells::NONE;
 use super::closed;
-use super::predict::{EDGE, Next};
+use super::predict::{EDGE, Entry, LOOK};
 use super::{Body, Flights, Meeting, Space, With};
 use swarmyard_base::{Moment, Vec2};
 
@@ -21,25 +22,24 @@ pub(super) struct Reported {
 
 impl Flights {
     /// What the entry of a body is for: a border, a look, or a meeting to be told.
-    pub(super) fn happen(&mut self, moment: Moment, body: u32) -> Option<Meeting> {
-        let k = body as usize;
-        let plan = self.plans[k];
-        match plan.next {
-            Next::Border => self.cross(k),
-            Next::Look => self.predict(k),
-            Next::Meet => {
-                let overtaken = self.count_of(plan.partner) != plan.partner_count;
-                if overtaken || self.is_over(moment, k, plan.partner, plan.partner_count) {
-                    self.predict(k);
-                } else {
-                    return Some(self.tell(moment, k, plan.partner));
+    pub(super) fn happen(&mut self, moment: Moment, entry: Entry) -> Option<Meeting> {
+        let k = entry.body as usize;
+        match entry.partner {
+            NONE => self.cross(k),
+            LOOK => self.predict(k),
+            partner => {
+                let count = self.plans[k].partner_count;
+                if self.count_of(partner) == count && !self.is_over(moment, k, partner, count) {
+                    return Some(self.tell(moment, k, partner));
                 }
+                self.predict(k);
             }
         }
         None
     }
 
-    fn count_of(&self, partner: u32) -> u32 {
+    #[inline]
+    pub(super) fn count_of(&self, partner: u32) -> u32 {
         if partner & EDGE == 0 { self.bodies[partner as usize].count } else { 0 }
     }
 
@@ -72,7 +72,11 @@ impl Flights {
             return self.meet_edge(moment, k, (partner & !EDGE) as usize);
         }
         let j = partner as usize;
-        if self.ranks[k] < self.ranks[j] { self.meet(moment, k, j) } else { self.meet(moment, j, k) }
+        if self.plans[k].rank < self.plans[j].rank {
+            self.meet(moment, k, j)
+        } else {
+            self.meet(moment, j, k)
+        }
     }
 
     /// Drops what is over by its moment, and what has a new path.
@@ -105,7 +109,8 @@ impl Flights {
         let distance = apart.norm();
         let normal = if distance > 0.0 { over(apart, distance) } else { Vec2::new(1.0, 0.0) };
         let closing = -normal.dot(a.velocity - b.velocity);
-        let point = at - normal * (a.radius + (distance - a.radius - b.radius) / 2.0);
+        let (radius, other) = (self.radius(k), self.radius(j));
+        let point = at - normal * (radius + (distance - radius - other) / 2.0);
         Meeting { moment, body: k as Body, with: With::Body(j as Body), normal, point, closing }
     }
 
@@ -145,8 +150,7 @@ impl Flights {
         match self.space {
             Space::Plane => Vec2::ZERO,
             Space::Torus { min, max } => {
-                let round = max - min;
-                Vec2::new((apart.x / round.x).round() * round.x, (apart.y / round.y).round() * round.y)
+                Vec2::new(nearest_copy(apart.x, max.x - min.x), nearest_copy(apart.y, max.y - min.y))
             }
         }
     }
@@ -169,6 +173,13 @@ impl Flights {
             self.reported.push(Reported { body, partner, counts });
         }
     }
+}
+
+/// The multiple of `round` that is nearest.
+#[inline]
+fn nearest_copy(apart: f64, round: f64) -> f64 {
+    // Nearly always none. The sign stays, as that of a share rounded to zero does.
+    if apart.abs() < 0.49 * round { apart * 0.0 } else { (apart / round).round() * round }
 }
 
 /// Divided, not multiplied by the inverse: the direction's length is then one as nearly as can be, and energy drifts less.

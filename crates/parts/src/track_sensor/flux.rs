@@ -111,7 +111,7 @@ impl Flux {
         self.ends.sort_by(f64::total_cmp);
         let lit = self.ends.windows(2).map(|ends| {
             let over = |c: &&(f64, f64, f64)| c.0 <= ends[0] && c.1 >= ends[1];
-            let brightest = self.covered.iter().filter(over).map(|c| c.2).fold(0.0, f64::max);
+            let brightest = self.covered.iter().filter(over).map(|c| c.2).fold(0.0, math::max);
             if brightest > 0.0 { brightest * (sine_at(ends[1]) - sine_at(ends[0])) } else { 0.0 }
         });
         lit.sum::<f64>() * patch.half_angle * cosine
@@ -165,7 +165,7 @@ fn crossing(a: Vec2, b: Vec2, x: f64) -> Option<f64> {
 /// there is none. A band is convex: the ends of its parts are its ends.
 fn band_at(a: Vec2, b: Vec2, half: f64, x: f64) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    let mut take = |y: f64| (low, high) = (low.min(y), high.max(y));
+    let mut take = |y: f64| (low, high) = (math::min(low, y), math::max(high, y));
     for end in [a, b] {
         let under_root = half * half - (x - end.x) * (x - end.x);
         if under_root >= 0.0 {
@@ -259,7 +259,7 @@ mod tests {
         let n = 20_000;
         let at = |k: i32| {
             let (s, c) = math::sin_cos(PI * ((f64::from(k) + 0.5) / f64::from(n) - 0.5));
-            let (x, y) = (centre + along * s, f64::min(across * c, half));
+            let (x, y) = (centre + along * s, math::min(across * c, half));
             let q: f64 = h * h + x * x;
             2.0 * h * y / (q * (q + y * y).sqrt()) * along * c * PI / f64::from(n)
         };

@@ -3,7 +3,7 @@
 use super::Violations;
 use crate::lab::{Trace, What};
 use std::collections::{BTreeMap, BTreeSet};
-use swarmyard_base::{Moment, Time};
+use swarmyard_base::{Moment, Time, math};
 use swarmyard_part_api::Indication;
 
 /// Who is suspected by whom at the end: (who, whom).
@@ -133,7 +133,7 @@ pub fn quality(trace: &Trace) -> Quality {
         for &p in &correct {
             match suspected.get(&(p, *q)) {
                 // Who suspected it before it crashed noticed at once.
-                Some((since, _)) => quality.detection_s.push(since.since(*crashed).max(0.0)),
+                Some((since, _)) => quality.detection_s.push(math::max(since.since(*crashed), 0.0)),
                 None => quality.undetected += 1,
             }
         }

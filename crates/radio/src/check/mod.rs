@@ -13,6 +13,7 @@ pub mod detector;
 pub mod leader;
 pub mod membership;
 pub mod mutex;
+pub mod promises;
 
 /// Everything that is wrong, in words.
 pub type Violations = Vec<String>;

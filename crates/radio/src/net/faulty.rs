@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Moment, Time, Uid, Vec2};
+use swarmyard_base::{Diagnostic, Moment, Time, Uid, Vec2, math};
 use swarmyard_part_api::{
     Air, Loss, Message, NetFault, Network, Param, ParamType, Sheet, from_bytes, to_bytes,
 };
@@ -167,7 +167,7 @@ impl Network for Faulty {
             }
             NetFault::Heal => self.state.groups = None,
             NetFault::Loss(p) => self.state.loss = p.clamp(0.0, 1.0),
-            NetFault::Delay(seconds) => self.state.delay_s = seconds.max(0.0),
+            NetFault::Delay(seconds) => self.state.delay_s = math::max(*seconds, 0.0),
         }
         self.inner.fault(fault);
     }

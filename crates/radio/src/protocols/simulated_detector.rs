@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
+use swarmyard_base::math;
 use swarmyard_base::units::Unit;
 use swarmyard_part_api::{
     Built, Class, Cx, Indication, Kind, Microprotocol, Param, ParamType, PortSpec, ProtocolModel,
@@ -147,7 +148,7 @@ impl Known {
             match cx.down_since(robot) {
                 Some(since) if self.down.insert(robot) => {
                     let left = self.settings.detection_s - now.since(since);
-                    self.sure.insert(cx.set_timer(left.max(0.0)), (robot, true));
+                    self.sure.insert(cx.set_timer(math::max(left, 0.0)), (robot, true));
                 }
                 None if self.down.remove(&robot) => {
                     self.sure.insert(cx.set_timer(0.0), (robot, false));

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::Vec2;
+use swarmyard_base::math;
 
 /// A capsule: every point within `radius` of the straight line between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ pub fn distance(p: &Zone, q: &Zone) -> f64 {
         return 0.0;
     }
     let ends = [(p.a, q), (p.b, q), (q.a, p), (q.b, p)];
-    ends.iter().map(|(point, zone)| zone.off_line(*point)).fold(f64::INFINITY, f64::min)
+    ends.iter().map(|(point, zone)| zone.off_line(*point)).fold(f64::INFINITY, math::min)
 }
 
 /// Whether two lines cross within both. Where they only touch, an end of one is on the other.
@@ -238,7 +239,7 @@ mod tests {
     fn sampled(p: &Zone, q: &Zone, steps: u32) -> f64 {
         let on = |z: &Zone, k: u32| z.a + (z.b - z.a) * (f64::from(k) / f64::from(steps));
         let pairs = (0..=steps).flat_map(|i| (0..=steps).map(move |k| (i, k)));
-        pairs.map(|(i, k)| (on(p, i) - on(q, k)).norm()).fold(f64::INFINITY, f64::min)
+        pairs.map(|(i, k)| (on(p, i) - on(q, k)).norm()).fold(f64::INFINITY, math::min)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! message counts of each.
 
 use crate::common::{consensus, counts, dice, fine, num, propose, registry};
+use swarmyard_base::math;
 use swarmyard_part_api::Indication;
 use swarmyard_radio::check;
 use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, Wires};
@@ -138,7 +139,7 @@ fn steps(trace: &Trace) -> (f64, f64) {
     let times = trace.indications().filter(|i| matches!(i.3, Indication::Decided { .. }));
     let steps: Vec<f64> = times.map(|i| ((i.0.time.seconds() - 1.0) / 0.01 * 1e6).round() / 1e6).collect();
     assert_eq!(steps.len(), trace.processes as usize);
-    (steps.iter().copied().fold(f64::MAX, f64::min), steps.iter().copied().fold(0.0, f64::max))
+    (steps.iter().copied().fold(f64::MAX, math::min), steps.iter().copied().fold(0.0, math::max))
 }
 
 #[test]

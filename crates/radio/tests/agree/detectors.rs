@@ -1,6 +1,7 @@
 //! Failure detectors and Ω: complete, accurate as far as they promise, and as good as the formulae say.
 
 use crate::common::{dice, fine, num, registry, text, yes};
+use swarmyard_base::math;
 use swarmyard_radio::check::detector::{accuracy_since, completeness, mean, quality};
 use swarmyard_radio::check::leader;
 use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, What, Wires};
@@ -68,7 +69,7 @@ fn the_detection_time_of_heartbeats_is_uniform_between_timeout_less_period_and_t
     times.sort_by(f64::total_cmp);
     let n = times.len() as f64;
     let distance = times.iter().enumerate().map(|(k, t)| ((t - low) / period - k as f64 / n).abs());
-    let greatest = distance.fold(0.0, f64::max);
+    let greatest = distance.fold(0.0, math::max);
     assert!(greatest < 1.95 / n.sqrt(), "{greatest}");
     println!("T_D of 2000 crashes: mean {:.4} s, KS distance {greatest:.4}", mean(&times));
 }

@@ -1,6 +1,7 @@
 //! Delays: the metric network's formulae, and the distribution of random delays.
 
 use crate::chance;
+use swarmyard_base::math;
 use swarmyard_part_api::NetworkModel;
 use swarmyard_radio::net::{Metric, Random, StillAir};
 
@@ -16,7 +17,7 @@ fn last_delivery(n: u32, lambda: f64, multicast: bool) -> f64 {
     air.send(&mut *network, 0, &others, b"x");
     air.run(&mut *network, 1.0e6);
     assert_eq!(air.arrivals, u64::from(n - 1));
-    air.arrived.iter().map(|a| a.seconds()).fold(0.0, f64::max)
+    air.arrived.iter().map(|a| a.seconds()).fold(0.0, math::max)
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn a_pair_of_robots_gets_through_what_the_slowest_stage_lets_through() {
         air.run(&mut *network, 1.0e6);
         let (first, last) = (air.arrived[0].seconds(), air.arrived[1000].seconds());
         let rate = 1000.0 / (last - first);
-        assert!((rate - 1.0 / lambda.max(1.0)).abs() < 1e-6, "λ = {lambda}: {rate}");
+        assert!((rate - 1.0 / math::max(lambda, 1.0)).abs() < 1e-6, "λ = {lambda}: {rate}");
     }
 }
 
@@ -90,7 +91,7 @@ fn the_first_of_k_messages_takes_a_kth_of_the_mean() {
     for k in [2, 5, 10] {
         let n = 20_000;
         let delays = random_delays(1.0, n, k);
-        let first = delays.iter().map(|d| d.iter().copied().fold(f64::INFINITY, f64::min));
+        let first = delays.iter().map(|d| d.iter().copied().fold(f64::INFINITY, math::min));
         let mean = first.sum::<f64>() / n as f64;
         assert!((mean - 1.0 / f64::from(k)).abs() < 5.0 / f64::from(k) / (n as f64).sqrt(), "{k}: {mean}");
     }
@@ -105,9 +106,9 @@ fn random_delays_pass_kolmogorov_and_smirnov() {
         let steps = delays.iter().enumerate();
         let gaps = steps.map(|(k, d)| {
             let (below, above) = (k as f64 / n as f64, (k + 1) as f64 / n as f64);
-            (cdf(*d) - below).abs().max((above - cdf(*d)).abs())
+            math::max((cdf(*d) - below).abs(), (above - cdf(*d)).abs())
         });
-        gaps.fold(0.0, f64::max) * (n as f64).sqrt()
+        gaps.fold(0.0, math::max) * (n as f64).sqrt()
     };
     let d = distance(&|x| 1.0 - swarmyard_base::math::exp(-x / 3.0));
     println!("Kolmogorov–Smirnov √n D = {d}");

@@ -2,6 +2,7 @@
 
 use crate::bodies::Bodies;
 use std::fmt::Write as _;
+use swarmyard_base::math;
 
 /// Largest width and height of the floor on the page.
 const FLOOR: f64 = 880.0;
@@ -40,11 +41,17 @@ impl View {
         };
         let (min, max) = if usable((min, max)) { (min, max) } else { ([-1.0, -1.0], [1.0, 1.0]) };
         let size = [max[0] - min[0], max[1] - min[1]];
-        let scale = FLOOR / size[0].max(size[1]);
-        let floor = [(size[0] * scale).max(LEAST), (size[1] * scale).max(LEAST)];
+        let scale = FLOOR / math::max(size[0], size[1]);
+        let floor = [math::max(size[0] * scale, LEAST), math::max(size[1] * scale, LEAST)];
         // A thin world stands in the middle of the least floor.
         let min = [0, 1].map(|k| min[k] - (floor[k] / scale - size[k]) / 2.0);
-        View { min, size: floor.map(|f| f / scale), scale, floor, width: floor[0].max(640.0) + 2.0 * MARGIN }
+        View {
+            min,
+            size: floor.map(|f| f / scale),
+            scale,
+            floor,
+            width: math::max(floor[0], 640.0) + 2.0 * MARGIN,
+        }
     }
 
     /// A point on the page.
@@ -121,7 +128,7 @@ impl View {
     }
 
     pub(super) fn heading(&self, out: &mut String, title: &str, line: &str) {
-        let x = (self.width - self.floor[0].max(640.0)) / 2.0;
+        let x = (self.width - math::max(self.floor[0], 640.0)) / 2.0;
         let _ = writeln!(
             out,
             r##"<text x="{x:.0}" y="46" font-size="24" font-weight="600" fill="#0f172a">{title}</text>"##
@@ -132,7 +139,7 @@ impl View {
     /// A bar of so many metres below the floor, at the right.
     pub(super) fn scale_bar(&self, out: &mut String, metres: f64) {
         let w = metres * self.scale;
-        let right = self.width - (self.width - self.floor[0].max(640.0)) / 2.0;
+        let right = self.width - (self.width - math::max(self.floor[0], 640.0)) / 2.0;
         let (x, y) = (right - w, TOP + self.floor[1] + 26.0);
         let _ = writeln!(
             out,
@@ -151,7 +158,7 @@ impl View {
 
     /// Marks and what they mean, below the floor, in one or two lines.
     pub(super) fn legend(&self, out: &mut String, entries: &[(String, String)]) {
-        let left = (self.width - self.floor[0].max(640.0)) / 2.0;
+        let left = (self.width - math::max(self.floor[0], 640.0)) / 2.0;
         let (mut x, mut y) = (left, TOP + self.floor[1] + 30.0);
         let right = self.width - left - 170.0;
         for (mark, text) in entries {
@@ -220,12 +227,15 @@ fn bounding(points: impl Iterator<Item = [f64; 2]>) -> Option<Area> {
 }
 
 fn joined(a: Area, b: Area) -> Area {
-    ([a.0[0].min(b.0[0]), a.0[1].min(b.0[1])], [a.1[0].max(b.1[0]), a.1[1].max(b.1[1])])
+    (
+        [math::min(a.0[0], b.0[0]), math::min(a.0[1], b.0[1])],
+        [math::max(a.1[0], b.1[0]), math::max(a.1[1], b.1[1])],
+    )
 }
 
 /// The area with a margin.
 fn grown(min: [f64; 2], max: [f64; 2], reach: f64) -> Area {
-    let margin = (2.0 * reach).max(0.04 * (max[0] - min[0]).max(max[1] - min[1])).max(0.01);
+    let margin = math::max(math::max(2.0 * reach, 0.04 * math::max(max[0] - min[0], max[1] - min[1])), 0.01);
     (min.map(|v| v - margin), max.map(|v| v + margin))
 }
 

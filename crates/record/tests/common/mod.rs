@@ -4,7 +4,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Pose2, Rot2, Sources, Twist2, Vec2};
+use swarmyard_base::{Diagnostic, Pose2, Rot2, Sources, Twist2, Vec2, math};
 use swarmyard_engine::{Compiled, InputKind, Journal, Minds, Pool, Scratch, Step, compile, step};
 use swarmyard_part_api::{
     ActRows, ActView, Actuator, Built, Channel, Class, Kind, Layout, Param, Registry, Segment, SenseRows,
@@ -153,7 +153,7 @@ pub fn world(setup: &Setup) -> Compiled {
     let size = Value::Nums(vec![0.4, 0.25]);
     let cart = Params::default().with("size", size).with("colour", Value::Text("#c2410c".into()));
     let cart = robot_type("cart", setup, cart);
-    let columns = (setup.robots as f64).sqrt().ceil().max(1.0) as usize;
+    let columns = math::max((setup.robots as f64).sqrt().ceil(), 1.0) as usize;
     let rows = setup.robots.div_ceil(columns);
     let half = setup.spacing * columns.max(rows) as f64 / 2.0 + 1.5;
     let robots = (0..setup.robots).map(|k| {

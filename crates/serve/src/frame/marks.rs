@@ -5,6 +5,7 @@
 
 use super::wire::{Reader, Unreadable, Writer};
 use super::{Head, MARKS, MARKS_SINCE, angle, base, length};
+use std::collections::BTreeMap;
 use swarmyard_part_api::{Mark, MarkShape};
 
 /// What is drawn.
@@ -160,6 +161,21 @@ impl Marks {
             numbers: &self.numbers[start.numbers..end.numbers],
             text: &self.text[start.text..end.text],
         })
+    }
+
+    /// The marks of these bodies alone, in this order.
+    #[must_use]
+    pub fn only(&self, bodies: &[u32]) -> Marks {
+        let places: BTreeMap<u32, usize> = self.robots.iter().enumerate().map(|(k, r)| (r.body, k)).collect();
+        let mut marks = Marks::new(self.head);
+        for robot in bodies.iter().filter_map(|body| self.robot(*places.get(body)?)) {
+            marks.add_robot(robot.body);
+            marks.labels.extend_from_slice(robot.labels);
+            marks.numbers.extend_from_slice(robot.numbers);
+            marks.text.push_str(robot.text);
+            marks.close();
+        }
+        marks
     }
 
     /// The message by itself.

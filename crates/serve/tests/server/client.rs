@@ -1,7 +1,7 @@
 //! A display for tests: says things, and waits for what must come.
 
 use serde_json::{Value, json};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -138,10 +138,15 @@ impl Drop for Place {
 
 /// One end of a connection, before anything was said.
 pub(crate) fn connect(server: &Server) -> WebSocket<TcpStream> {
-    let stream = TcpStream::connect(server.address()).unwrap();
+    connect_to(server.address())
+}
+
+/// The same at an address.
+pub(crate) fn connect_to(address: SocketAddr) -> WebSocket<TcpStream> {
+    let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(FOREVER)).unwrap();
     stream.set_nodelay(true).unwrap();
-    let request = format!("ws://{}/v1/link", server.address()).into_client_request().unwrap();
+    let request = format!("ws://{address}/v1/link").into_client_request().unwrap();
     tungstenite::client(request, stream).map_err(|e| e.to_string()).unwrap().0
 }
 
@@ -185,8 +190,13 @@ pub(crate) struct Display {
 impl Display {
     /// Joins, and waits until it has been told everything that is told first.
     pub(crate) fn join(server: &Server, hello: &Value) -> Display {
+        Display::join_at(server.address(), hello)
+    }
+
+    /// The same at an address.
+    pub(crate) fn join_at(address: SocketAddr, hello: &Value) -> Display {
         let mut display = Display {
-            socket: connect(server),
+            socket: connect_to(address),
             id: 0,
             key: String::new(),
             last_id: 0,

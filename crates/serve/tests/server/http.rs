@@ -3,7 +3,7 @@
 use crate::client::{Display, Place, WORLD, options};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use swarmyard_serve::{Options, Server};
 
 /// One request; answers the status and the body. A header given here takes the place of the usual one.
@@ -14,18 +14,29 @@ pub(crate) fn request(
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> (u16, Vec<u8>) {
-    let whole = exchange(server, method, path, headers, body);
+    request_at(server.address(), method, path, headers, body)
+}
+
+/// The same at an address.
+pub(crate) fn request_at(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> (u16, Vec<u8>) {
+    let whole = exchange(address, method, path, headers, body);
     let split = whole.windows(4).position(|w| w == b"\r\n\r\n").expect("there is a head") + 4;
     let head = String::from_utf8_lossy(&whole[..split]).into_owned();
     (head.split(' ').nth(1).unwrap().parse().unwrap(), whole[split..].to_vec())
 }
 
-fn exchange(server: &Server, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let mut stream = TcpStream::connect(server.address()).unwrap();
+fn exchange(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).unwrap();
     let mut head =
         format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| *name == "Host") {
-        head += &format!("Host: {}\r\n", server.address());
+        head += &format!("Host: {address}\r\n");
     }
     for (name, value) in headers {
         head += &format!("{name}: {value}\r\n");
@@ -61,7 +72,8 @@ fn status_scenario_and_version_are_there_for_scripts() {
 #[test]
 fn the_page_is_there_under_a_strict_policy() {
     let place = Place::new();
-    let whole = String::from_utf8_lossy(&exchange(place.server(), "GET", "/", &[], &[])).to_lowercase();
+    let whole =
+        String::from_utf8_lossy(&exchange(place.server().address(), "GET", "/", &[], &[])).to_lowercase();
     assert!(whole.starts_with("http/1.1 200") && whole.contains("<!doctype html>"), "{whole}");
     assert!(whole.contains("content-security-policy: default-src 'self'"), "{whole}");
     assert!(whole.contains("x-content-type-options: nosniff"));

@@ -8,6 +8,8 @@ mod files;
 mod hostile;
 mod http;
 mod random_edits;
+mod relay;
+mod relay_harm;
 mod replay;
 mod rewind;
 mod run;

@@ -68,6 +68,11 @@ impl Worlds {
         }
     }
 
+    /// What was laid over the scenario of a world.
+    pub(super) fn overrides_of(&self, world: u64) -> &[(String, String)] {
+        self.all.get(&world).map_or(&[], |world| &world.overrides)
+    }
+
     fn get(&self, world: u64) -> Result<&Arc<Shelved>, Error> {
         let missing =
             || Error::System(format!("the journal changes to world {world:016x}, which is not here"));
@@ -122,7 +127,7 @@ impl Sim {
     /// The overrides of the world that the run is in.
     #[must_use]
     pub fn overrides(&self) -> &[(String, String)] {
-        self.worlds.all.get(&self.model.world).map_or(&[], |world| &world.overrides)
+        self.worlds.overrides_of(self.model.world)
     }
 
     /// The worlds that the run went through at the stop of its last step, in order: the present one last,
@@ -207,15 +212,19 @@ impl Sim {
 
     /// Takes the run over into a world, and puts that on the shelf.
     fn go_over(&mut self, world: &Arc<Shelved>) -> Result<Report, Error> {
+        self.gather()?;
         let old = Arc::clone(self.worlds.get(self.model.world)?);
         let before =
             Standing { model: &self.model, start: &old.start, state: &self.state, minds: &self.minds };
         let refused = |problems| Error::Scenario(world.model.sources.clone(), problems);
         let Graft { state, kinship, report } = graft(&before, &world.model, &world.start).map_err(refused)?;
         self.minds.move_over(&self.model, &world.model, &kinship);
-        self.crew.move_over(&kinship);
+        self.crew.move_over(&self.model, &kinship);
         self.state = state;
         self.scratch = self.fresh_scratch();
+        if let Some(crowd) = &mut self.crowd {
+            crowd.reset();
+        }
         // A world that was here before is the same one: its model is not kept twice.
         let kept = self.worlds.all.entry(world.model.world).or_insert_with(|| Arc::clone(world));
         self.model = Arc::clone(&kept.model);

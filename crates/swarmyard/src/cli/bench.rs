@@ -35,14 +35,15 @@ Examples:
   swarmyard bench --table                                          the standard set, as Markdown
   swarmyard bench --levels                                         what each level of detail costs
   swarmyard bench --gas                                            collisions of discs in flight
-  swarmyard bench --live                                           robots that live by events";
+  swarmyard bench --live                                           robots that live by events
+  swarmyard bench --workers                                        runs that are spread over workers";
 
 /// Arguments of `bench`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// The world: swarm12, swarm12-disc, prox24, laser180, circles, programs, or a scenario file
-    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays", "gas", "live"])]
+    #[arg(value_name = "WORLD|FILE", required_unless_present_any = ["table", "levels", "controllers", "displays", "gas", "live", "workers"])]
     world: Option<String>,
     /// Number of robots, in a world of that many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -77,6 +78,9 @@ pub(crate) struct BenchArgs {
     /// Measure robots that live by events: messages, a gathering, memory; and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays", "gas"])]
     live: bool,
+    /// Measure runs that are spread over worker processes, several minutes long, and print Markdown tables
+    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays", "gas", "live"])]
+    workers: bool,
 }
 
 /// What is measured.
@@ -130,6 +134,9 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
     }
     if args.live {
         return live::live(out);
+    }
+    if args.workers {
+        return super::cluster::bench(out);
     }
     let subject = Subject::named(name)?;
     if args.scenario {
@@ -445,7 +452,7 @@ fn resident_bytes() -> Option<u64> {
 }
 
 /// A whole number in groups of three digits.
-fn grouped(x: f64) -> String {
+pub(super) fn grouped(x: f64) -> String {
     let digits = format!("{x:.0}");
     let mut out = String::new();
     for (k, c) in digits.chars().enumerate() {

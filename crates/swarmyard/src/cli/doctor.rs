@@ -70,7 +70,8 @@ pub(crate) fn doctor(out: &Out) -> Result<Exit, Failure> {
     Ok(if good { Exit::Ok } else { Exit::Mismatch })
 }
 
-fn self_test() -> Result<u64, Failure> {
+/// What this build makes of a tiny world in which everything happens.
+pub(crate) fn self_test() -> Result<u64, Failure> {
     let mut sim = Sim::from_text(SELF_TEST)?;
     while !sim.is_over() {
         sim.step()?;

@@ -45,15 +45,21 @@ impl ServerArgs {
 
 /// Host and port of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Address {
+pub(crate) struct Address {
     host: String,
     port: u16,
-    token: Option<String>,
+    /// What the server wants to be told.
+    pub(crate) token: Option<String>,
 }
 
 impl Address {
+    /// `host:port`.
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
     /// Reads `http://127.0.0.1:7077/`, `127.0.0.1:7077` or `:7077`.
-    fn parse(text: &str) -> Result<Address, String> {
+    pub(crate) fn parse(text: &str) -> Result<Address, String> {
         let wrong = || format!("`{text}` is no address of a server: write it as http://127.0.0.1:7077/");
         if text.starts_with("https:") || text.starts_with("wss:") {
             return Err("connections are not encrypted here: use http://, through a tunnel if need be".into());
@@ -107,9 +113,8 @@ pub(crate) struct Link {
 impl Link {
     /// Connects and says hello. `console` asks for control if nobody has it.
     pub(crate) fn open(server: &ServerArgs, name: &str, console: bool) -> Result<Link, Failure> {
-        let Address { host, port, token } = &server.url;
-        let token = server.token.as_ref().or(token.as_ref());
-        let place = format!("{host}:{port}");
+        let token = server.token.as_ref().or(server.url.token.as_ref());
+        let place = server.url.place();
         let stream = dial(&place)?;
         let uri = format!("ws://{place}/v1/link").parse().map_err(|e| unreachable(&place, &e))?;
         let mut request = ClientRequestBuilder::new(uri);

@@ -23,10 +23,26 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// How a run that is spread over workers is looked at, and what each of them may use.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "nothing is spread in such a build"))]
+pub(crate) struct How {
+    /// Bodies come home at every so many stops; 0 is never.
+    pub(crate) show_every: u64,
+    /// Stops that workers may be ahead of who looks.
+    pub(crate) ahead: u64,
+    /// Threads of each worker.
+    pub(crate) threads: u32,
+}
+
 /// Loads a scenario file.
 pub(crate) fn scenario(path: &Path, overrides: &[(String, String)], threads: usize) -> Result<Sim, Failure> {
-    let options = Options { overrides: overrides.to_vec(), threads, ..Options::default() };
-    Sim::load(path, &options).map_err(|e| Failure::from(e).on(path.display().to_string()))
+    scenario_with(path, &Options { overrides: overrides.to_vec(), threads, ..Options::default() })
+}
+
+/// Loads a scenario file.
+pub(crate) fn scenario_with(path: &Path, options: &Options) -> Result<Sim, Failure> {
+    Sim::load(path, options).map_err(|e| Failure::from(e).on(path.display().to_string()))
 }
 
 /// A seed: a number, or one that nobody chose.
@@ -106,11 +122,7 @@ pub(crate) fn waiting_robots(sim: &Sim) -> Vec<String> {
 
 /// Whether the run is a function of scenario and seed alone (tier 1), or of the journal too (tier 2).
 pub(crate) fn tier(sim: &Sim) -> u8 {
-    let types = &sim.model().types;
-    let waits = types.iter().flat_map(|t| &t.controllers).any(|c| c.model.waits());
-    let lives = types.iter().filter_map(|t| t.life.as_ref());
-    let asks = lives.flat_map(|life| life.graph.models()).any(|protocol| protocol.outside().is_some());
-    if waits || asks { 2 } else { 1 }
+    if sim.model().asks_outside() { 2 } else { 1 }
 }
 
 /// How many modules a run is, for programs.

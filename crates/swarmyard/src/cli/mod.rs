@@ -9,26 +9,36 @@
 mod again;
 mod bench;
 mod check;
+#[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(not(feature = "cluster"))]
+#[path = "no_cluster.rs"]
+mod cluster;
 mod convert;
 mod ctl;
 mod diff;
 mod doctor;
 mod export;
 mod fail;
+mod figures;
 mod fmt;
 mod header;
 mod import;
+mod info;
 mod init;
 mod link;
 mod load;
+mod modules;
 mod out;
 mod progress;
+mod relay;
 mod replay;
 mod run;
 mod samples;
 mod serve;
 mod sheets;
 mod sweep;
+mod talk;
 mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -82,6 +92,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Run a recording again, and check that nothing differs
     Replay(replay::ReplayArgs),
+    /// Say what a recording is of, and what the workers of its run did
+    Info(info::InfoArgs),
     /// Show a run of a server in letters and numbers
     Watch(watch::WatchArgs),
     /// Steer a run of a server: start, pause, step, edit, …
@@ -90,20 +102,50 @@ enum Command {
     Export(export::ExportArgs),
     /// Run a scenario many times, with other parameters and seeds
     Sweep(sweep::SweepArgs),
+    /// Let the protocols of a world talk over real sockets, in real time
+    Talk(talk::TalkArgs),
     /// Measure how fast this machine simulates
     Bench(bench::BenchArgs),
     /// Write source text from a scenario
     Gen(header::GenArgs),
     /// Let displays show and steer a run: in a browser, or in a program of yours
     Serve(serve::ServeArgs),
+    /// Show a run of a server to many displays here, over one connection
+    Relay(relay::RelayArgs),
     /// Show a world that runs, in a browser
     Demo(serve::DemoArgs),
+    /// Lend this machine to runs of others
+    Host(cluster::HostArgs),
+    /// Say what hosts lend, and what runs there
+    Hosts(cluster::HostsArgs),
+    /// Make certificates for runs over several machines
+    Keys(cluster::KeysArgs),
+    /// Go on with a run on workers from its last checkpoint
+    Resume(cluster::ResumeArgs),
+    /// Work for a run; hosts and `run --workers` start it
+    #[command(hide = true)]
+    Worker(cluster::WorkerArgs),
+    /// Compute part models and programs of a run elsewhere, between stdin and stdout; hosts start it
+    #[command(hide = true)]
+    Sandbox,
+    /// Run a chain of programs that read and write lines: a source, modules, a display
+    Simulate(modules::simulate::SimulateArgs),
+    /// Run one module of a chain between stdin and stdout, and look after it
+    Pipe(modules::simulate::PipeArgs),
+    /// Run a module that comes along, between stdin and stdout
+    Module(modules::builtin::ModuleArgs),
     /// Start a project that runs as it is
     Init(init::InitArgs),
     /// Look at this installation, and test it
     Doctor,
     /// Print a completion script for a shell
     Completions(sheets::CompletionsArgs),
+}
+
+/// Computes until there are no more questions.
+fn sandbox() -> Result<fail::Exit, fail::Failure> {
+    swarmyard_agents::compute(std::io::stdin(), std::io::stdout())?;
+    Ok(fail::Exit::Ok)
 }
 
 /// Reads the arguments, does what they say, and answers with the exit code.
@@ -123,14 +165,26 @@ pub(crate) fn main() -> ExitCode {
         Command::Import(args) => import::import(args, &out),
         Command::Diff(args) => diff::diff(args, &out),
         Command::Replay(args) => replay::replay(args, &out),
+        Command::Info(args) => info::info(args, &out),
         Command::Watch(args) => watch::watch(args, &out),
         Command::Ctl(args) => ctl::ctl(args, &out),
         Command::Export(args) => export::export(args, &out),
         Command::Sweep(args) => sweep::sweep(args, &out),
+        Command::Talk(args) => talk::talk(args, &out),
         Command::Bench(args) => bench::bench(args, &out),
         Command::Gen(args) => header::generate(args, &out),
         Command::Serve(args) => serve::serve(args, &out),
+        Command::Relay(args) => relay::relay(args, &out),
         Command::Demo(args) => serve::demo(args, &out),
+        Command::Host(args) => cluster::host(args, &out),
+        Command::Hosts(args) => cluster::hosts(args, &out),
+        Command::Keys(args) => cluster::keys(args, &out),
+        Command::Resume(args) => cluster::resume(args, &out),
+        Command::Worker(args) => cluster::worker(args, &out),
+        Command::Sandbox => sandbox(),
+        Command::Simulate(args) => modules::simulate::simulate(args, &out),
+        Command::Pipe(args) => modules::simulate::pipe(args, &out),
+        Command::Module(args) => modules::builtin::module(args, &out),
         Command::Init(args) => init::init(args, &out),
         Command::Doctor => doctor::doctor(&out),
         Command::Completions(args) => sheets::completions(args, &mut Args::command(), &out),

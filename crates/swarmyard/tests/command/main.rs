@@ -12,4 +12,7 @@ mod recordings;
 mod run;
 mod signals;
 mod sweep;
+mod talk;
+#[cfg(feature = "cluster")]
+mod workers;
 mod yard;

@@ -3,7 +3,10 @@
 mod commands;
 mod console;
 mod many;
+mod relay;
 mod served;
+#[cfg(feature = "cluster")]
+mod spread;
 
 /// Two robots that drive in circles, in quanta of 20 ms, for a simulated minute.
 pub(crate) const CIRCLES: &str = r#"format = 1

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use swarmyard_serve::frame::{Bodies, Kept, Sort};
 use tungstenite::client::client_with_config;
@@ -30,6 +30,17 @@ impl Served {
 
     /// The same with arguments of its own.
     pub(crate) fn start_with(name: &str, scenario: &str, more: &[&str]) -> Served {
+        Served::spawn(name, scenario, more, Stdio::inherit())
+    }
+
+    /// The same, and what it says to people.
+    pub(crate) fn start_heard(name: &str, scenario: &str, more: &[&str]) -> (Served, BufReader<ChildStderr>) {
+        let mut served = Served::spawn(name, scenario, more, Stdio::piped());
+        let said = BufReader::new(served.child.stderr.take().unwrap());
+        (served, said)
+    }
+
+    fn spawn(name: &str, scenario: &str, more: &[&str], stderr: Stdio) -> Served {
         let folder =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("displays-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -37,7 +48,7 @@ impl Served {
         fs::write(folder.join("world.toml"), scenario).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_swarmyard"));
         command.args(["serve", "world.toml"]).args(more).current_dir(&folder);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned();
@@ -117,6 +128,8 @@ pub(crate) struct Display {
     pub(crate) status: Value,
     pub(crate) control: Value,
     pub(crate) you: Value,
+    /// What was last said about workers.
+    pub(crate) workers: Value,
     last_id: u64,
 }
 
@@ -137,8 +150,9 @@ impl Display {
     /// Joins, and waits until the server has told how things stand.
     pub(crate) fn join(url: &str, name: &str, console: bool) -> Display {
         let socket = connect(url, name, console);
-        let (status, control, you) = (Value::Null, Value::Null, Value::Null);
-        let mut display = Display { socket, kept: Kept::default(), status, control, you, last_id: 0 };
+        let (status, control, you, workers) = (Value::Null, Value::Null, Value::Null, Value::Null);
+        let mut display =
+            Display { socket, kept: Kept::default(), status, control, you, workers, last_id: 0 };
         while [&display.status, &display.control, &display.you].contains(&&Value::Null) {
             display.hear();
         }
@@ -154,6 +168,7 @@ impl Display {
                 match words["is"].as_str().unwrap() {
                     "status" => self.status = words.clone(),
                     "control" => self.control = words.clone(),
+                    "workers" => self.workers = words.clone(),
                     "welcome" => self.you = words["you"].clone(),
                     _ => {}
                 }

@@ -68,7 +68,7 @@ impl OlfatiSaber {
     fn potential(&self, z: f64) -> f64 {
         const PIECES: u32 = 100;
         let from = self.sigma(self.d);
-        let to = z.min(self.sigma(self.r));
+        let to = math::min(z, self.sigma(self.r));
         let h = (to - from) / f64::from(PIECES);
         let sum: f64 = (0..=PIECES)
             .map(|k| {

@@ -7,6 +7,7 @@
 use crate::geometry::smallest_enclosing_circle;
 use crate::lcm::{Decision, Rule, Snapshot};
 use swarmyard_base::chance::Draw;
+use swarmyard_base::math;
 
 /// The rule `go-to-the-centre`.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +31,10 @@ impl Rule for Ando {
                 // How far ahead the disc of radius `sees`/2 about the middle between both reaches.
                 let (along, aside) = (0.5 * ahead.dot(other), 0.5 * ahead.cross(other));
                 let reach = 0.25 * look.sees * look.sees - aside * aside;
-                most = most.min(along + reach.max(0.0).sqrt());
+                most = math::min(most, along + math::max(reach, 0.0).sqrt());
             }
         }
-        Decision::go(look, if most == way { goal } else { ahead * most.max(0.0) })
+        Decision::go(look, if most == way { goal } else { ahead * math::max(most, 0.0) })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::geometry::{Circle, rectangle, smallest_enclosing_circle, voronoi_cell
 use crate::lcm::{Decision, Rule, Snapshot};
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
+use swarmyard_base::math;
 
 /// The rule `circle`.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ impl Rule for CircleFormation {
     fn decide(&self, look: &Snapshot, chance: Draw) -> Decision {
         let places = look.places();
         let circle = smallest_enclosing_circle(&places);
-        let same = look.same.max(1e-9 * circle.radius);
+        let same = math::max(look.same, 1e-9 * circle.radius);
         if places.iter().all(|p| circle.passes(*p, same)) {
             return Spread::HalfWay.decide(look, chance);
         }

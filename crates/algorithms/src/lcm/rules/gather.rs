@@ -8,6 +8,7 @@ use crate::geometry::smallest_enclosing_circle;
 use crate::lcm::{Decision, Rule, Snapshot};
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
+use swarmyard_base::math;
 
 /// The rule `gather`.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ impl Rule for GatherR2 {
         }
         let places: Vec<Vec2> = towers.iter().map(|t| t.0).collect();
         let circle = smallest_enclosing_circle(&places);
-        let same = look.same.max(1e-9 * circle.radius);
+        let same = math::max(look.same, 1e-9 * circle.radius);
         let border: Vec<Vec2> = places.iter().copied().filter(|p| circle.passes(*p, same)).collect();
         let target = match border[..] {
             [a, b, c] => corner([a, b, c], same),

@@ -4,6 +4,7 @@
 use crate::lcm::{Decision, Needs, Rule, Snapshot};
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
+use swarmyard_base::math;
 
 /// The rule `minbox`.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +19,8 @@ impl Rule for MinBox {
         let first = look.seen[0].at;
         let (low, high) = look.seen.iter().fold((first, first), |(low, high), s| {
             (
-                Vec2::new(low.x.min(s.at.x), low.y.min(s.at.y)),
-                Vec2::new(high.x.max(s.at.x), high.y.max(s.at.y)),
+                Vec2::new(math::min(low.x, s.at.x), math::min(low.y, s.at.y)),
+                Vec2::new(math::max(high.x, s.at.x), math::max(high.y, s.at.y)),
             )
         });
         Decision::go(look, (low + high) * 0.5)

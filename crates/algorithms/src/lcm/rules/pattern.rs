@@ -97,7 +97,7 @@ fn in_sectors(points: &[Vec2], axis: f64, order: usize) -> Vec<Vec2> {
             let angle = if p.norm() <= ALIKE { 0.0 } else { ahead(p.angle() - axis) };
             // An angle a hair below a sector is its beginning.
             let sector = ((angle + ALIKE) / wide).floor();
-            (sector as usize % order, (angle - sector * wide).max(0.0), p.norm(), *p)
+            (sector as usize % order, math::max(angle - sector * wide, 0.0), p.norm(), *p)
         })
         .collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0).then(near(a.1, b.1)).then(near(a.2, b.2)));

@@ -7,6 +7,7 @@ use crate::lcm::{Decision, Rule, Snapshot};
 use std::f64::consts::TAU;
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
+use swarmyard_base::math;
 
 /// The rule `scatter`. Who knows that it is alone in its place stays.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +23,7 @@ impl Rule for Scatter {
         if here == 1 || chance.uniform(0) < 0.5 {
             return Decision::stay(look);
         }
-        let nearest = look.others().iter().map(|p| p.norm()).fold(f64::INFINITY, f64::min);
+        let nearest = look.others().iter().map(|p| p.norm()).fold(f64::INFINITY, math::min);
         let room = if nearest.is_finite() { 0.25 * nearest } else { 1.0 };
         let way = room * chance.between(1, 0.5, 1.0);
         Decision::go(look, Vec2::at_angle(chance.between(2, 0.0, TAU)) * way)

@@ -8,6 +8,7 @@ use crate::lcm::{Decision, Rule, Snapshot};
 use std::f64::consts::TAU;
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;
+use swarmyard_base::math;
 
 /// The rules `spread` and `spread-to-midpoint`; a robot that is not on the circle stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl Rule for Spread {
     fn decide(&self, look: &Snapshot, _: Draw) -> Decision {
         let places = look.places();
         let circle = smallest_enclosing_circle(&places);
-        let same = look.same.max(1e-9 * circle.radius);
+        let same = math::max(look.same, 1e-9 * circle.radius);
         if !circle.passes(Vec2::ZERO, same) || places.len() < 3 {
             return Decision::stay(look);
         }
@@ -42,8 +43,8 @@ impl Rule for Spread {
         });
         let (mut next, mut last) = (TAU, 0.0_f64);
         for angle in ahead {
-            next = next.min(angle);
-            last = last.max(angle);
+            next = math::min(next, angle);
+            last = math::max(last, angle);
         }
         let middle = 0.5 * (next - (TAU - last));
         let by = if *self == Spread::HalfWay { 0.5 * middle } else { middle };

@@ -53,10 +53,10 @@ impl Stretch {
     /// Where the robot is at a time, if no other row comes before.
     #[must_use]
     pub fn pose_at(&self, time_s: f64) -> Pose2 {
-        let passed = (time_s - self.from_s).max(0.0);
+        let passed = math::max(time_s - self.from_s, 0.0);
         Pose2 {
-            at: self.position + self.velocity * passed.min(self.going_s),
-            heading: math::wrap_angle(self.heading_rad + self.turn_rad_s * passed.min(self.turning_s)),
+            at: self.position + self.velocity * math::min(passed, self.going_s),
+            heading: math::wrap_angle(self.heading_rad + self.turn_rad_s * math::min(passed, self.turning_s)),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Animation {
         let mut animation = Animation::default();
         let mut total = 0;
         for line in lines {
-            animation.end_s = line.time_s().map_or(animation.end_s, |t| t.max(animation.end_s));
+            animation.end_s = line.time_s().map_or(animation.end_s, |t| math::max(t, animation.end_s));
             let Entry::Motion(row) = &line.entry else { continue };
             let stretches = animation.robots.entry(row.robot).or_default();
             if let Some(last) = stretches.last_mut().filter(|s| s.from_s == row.time_s) {

@@ -11,6 +11,7 @@ use super::Access;
 use super::running::{Running, TOUCH_S, Work};
 use crate::net::draws;
 use swarmyard_base::Moment;
+use swarmyard_base::math;
 use swarmyard_part_api::Air;
 
 impl Running {
@@ -30,7 +31,7 @@ impl Running {
             if expiry.since(begin) <= TOUCH_S {
                 break;
             }
-            let counted = ((begin.since(since) - pause_s + TOUCH_S) / slot_s).floor().max(0.0);
+            let counted = math::max(((begin.since(since) - pause_s + TOUCH_S) / slot_s).floor(), 0.0);
             slots -= (counted as u32).min(slots);
             since = since.max(end);
         }

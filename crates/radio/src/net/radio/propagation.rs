@@ -82,7 +82,7 @@ impl PathLoss {
     pub fn loss_db(&self, distance_m: f64) -> f64 {
         match *self {
             PathLoss::Disc { range_m, exponent } => {
-                (exponent * to_db(distance_m / range_m)).max(-MOST_GAIN_DB)
+                math::max(exponent * to_db(distance_m / range_m), -MOST_GAIN_DB)
             }
             PathLoss::LogDistance { exponent, reference_m, reference_db } => {
                 if distance_m <= reference_m {
@@ -97,7 +97,7 @@ impl PathLoss {
                 if distance_m <= cross_m {
                     friis_db(distance_m, wavelength_m, system_loss)
                 } else {
-                    (4.0 * to_db(distance_m / height_m) + to_db(system_loss)).max(0.0)
+                    math::max(4.0 * to_db(distance_m / height_m) + to_db(system_loss), 0.0)
                 }
             }
             PathLoss::ThreeLog { distances_m, exponents, reference_db } => {
@@ -109,7 +109,7 @@ impl PathLoss {
                     let from = distances_m[piece];
                     let until = distances_m.get(piece + 1).copied().unwrap_or(f64::INFINITY);
                     if distance_m > from {
-                        loss += exponents[piece] * to_db(distance_m.min(until) / from);
+                        loss += exponents[piece] * to_db(math::min(distance_m, until) / from);
                     }
                 }
                 loss
@@ -144,7 +144,7 @@ fn friis_db(distance_m: f64, wavelength_m: f64, system_loss: f64) -> f64 {
     if turns <= 0.0 {
         return 0.0;
     }
-    (2.0 * to_db(turns) + to_db(system_loss)).max(0.0)
+    math::max(2.0 * to_db(turns) + to_db(system_loss), 0.0)
 }
 
 /// Signal over noise that a bit rate needs in a bandwidth, as a ratio: 2^(rate/bandwidth) − 1, Shannon's bound, where

@@ -12,7 +12,7 @@ use super::{Access, Radio};
 use crate::net::draws;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
-use swarmyard_base::{Moment, Vec2};
+use swarmyard_base::{Moment, Vec2, math};
 use swarmyard_part_api::{Air, Loss, Message, Network, from_bytes, to_bytes};
 
 /// What may be shared without being a meeting, s.
@@ -231,7 +231,7 @@ impl Running {
         if acknowledged {
             // It comes back to the front when it must be repeated, so it stays there.
             let delay_s = frame.hearers.first().map_or(0.0, |h| h.delay_s);
-            frame.free = end.plus(self.model.acknowledgement_s.max(delay_s));
+            frame.free = end.plus(math::max(self.model.acknowledgement_s, delay_s));
             let station = &mut self.state.stations[robot as usize];
             station.queue.push_front((frame.message.clone(), to));
             station.awaiting = true;
@@ -259,8 +259,8 @@ impl Running {
     fn see(&mut self, place: Vec2) {
         let (low, high) = self.state.seen.unwrap_or((place, place));
         self.state.seen = Some((
-            Vec2 { x: low.x.min(place.x), y: low.y.min(place.y) },
-            Vec2 { x: high.x.max(place.x), y: high.y.max(place.y) },
+            Vec2 { x: math::min(low.x, place.x), y: math::min(low.y, place.y) },
+            Vec2 { x: math::max(high.x, place.x), y: math::max(high.y, place.y) },
         ));
     }
 
@@ -404,7 +404,7 @@ impl Network for Running {
 /// The first beginning of a slot that is not before now; slots are counted from the start of the run.
 fn next_slot(now: Moment, slot_s: f64) -> Moment {
     // One too early at first, so that rounding of the quotient does no harm.
-    let mut k = ((now.since(Moment::ZERO) / slot_s).floor() - 1.0).max(0.0);
+    let mut k = math::max((now.since(Moment::ZERO) / slot_s).floor() - 1.0, 0.0);
     loop {
         let begin = Moment::ZERO.plus(k * slot_s);
         if begin >= now {

@@ -99,10 +99,13 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
             "impulse_ns": c.impulse,
             "closing_mps": c.closing,
         }),
-        RunEvent::NotFinite { robot, what } => json!({ "kind": "halt", "robot": path(*robot), "what": what }),
+        RunEvent::NotFinite { robot, what } => {
+            json!({ "kind": "halt", "robot": path(*robot), "what": what.word() })
+        }
         RunEvent::ImpactLimit(body) => json!({ "kind": "impact-limit", "body": path(*body) }),
         RunEvent::Said { .. }
         | RunEvent::Endless { .. }
+        | RunEvent::AlgorithmFailed { .. }
         | RunEvent::Swallowed { .. }
         | RunEvent::Live(_)
         | RunEvent::BadAccess { .. }

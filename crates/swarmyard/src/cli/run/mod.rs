@@ -11,8 +11,9 @@ mod stop;
 mod tape;
 mod watch;
 
+use super::cluster::SpreadArgs;
 use super::fail::{Exit, Failure, waiting};
-use super::load::{self, Seed, SetArgs, Until};
+use super::load::{self, How, Seed, SetArgs, Until};
 use super::out::{self, Out, marked};
 use super::progress::Progress;
 use clap::Args;
@@ -24,8 +25,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 pub(crate) use stop::Stop;
-use swarmyard::Sim;
 use swarmyard::engine::Frame;
+use swarmyard::{Options, Sim};
 use tape::Tape;
 use watch::Watch;
 
@@ -33,7 +34,12 @@ const EXAMPLES: &str = "\
 Examples:
   swarmyard run arena.toml                                  to its end; writes arena.mcap
   swarmyard run arena.toml --until 10s --seed random -q     prints the hash only
-  swarmyard run arena.toml --events - --no-record           what happens, as JSON lines";
+  swarmyard run arena.toml --events - --no-record           what happens, as JSON lines
+  swarmyard run arena.toml --workers 4                      on four processes, with the same hash
+  swarmyard run arena.toml --workers 4 --placement-from arena-1.mcap   from the cut that the last run suggests";
+
+/// Stops that workers may be ahead of the recording and the others who look.
+pub(crate) const AHEAD: u64 = 16;
 
 /// Arguments of `run`.
 #[derive(Args)]
@@ -82,6 +88,8 @@ pub(crate) struct RunArgs {
     /// No progress and no report: print the final hash only
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    spread: SpreadArgs,
 }
 
 /// Simulated seconds per second; `None` is as fast as possible.
@@ -127,7 +135,18 @@ impl RunArgs {
                 return Err(Failure::new(Exit::Usage, "same-file", what).help("choose another name"));
             }
         }
+        if self.spread.is_wanted() && self.neko_log.is_some() {
+            let what = "a log of Neko's robot simulator can be written of a run in one process only";
+            return Err(Failure::new(Exit::Usage, "neko-log", what).help("leave out --workers and --hosts"));
+        }
         Ok(())
+    }
+
+    /// How workers take the steps, when there are some: the recording says how often it must see the bodies.
+    fn how(&self, sim: &Sim) -> How {
+        let is_recorded = !self.no_record || self.picture.is_some();
+        let show_every = if is_recorded { tape::every(sim.model()) } else { 0 };
+        How { show_every, ahead: AHEAD, threads: self.threads.map_or(1, u32::from) }
     }
 
     /// Whether standard output carries a stream, so that the report has to go elsewhere.
@@ -159,7 +178,16 @@ enum Ending {
 pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     args.check_files()?;
     let stop = Stop::install()?;
-    let mut sim = load::scenario(&args.file, &args.overrides(), args.threads.map_or(0, usize::from))?;
+    let own_threads = if args.spread.is_wanted() { Some(1) } else { args.threads };
+    let mut sim = load::scenario_with(
+        &args.file,
+        &Options {
+            overrides: args.overrides(),
+            threads: own_threads.map_or(0, usize::from),
+            elsewhere: args.spread.elsewhere()?,
+            ..Options::default()
+        },
+    )?;
     let waits = load::waiting_robots(&sim);
     if !waits.is_empty() {
         return Err(waiting(&waits).on(args.file.display().to_string()));
@@ -174,9 +202,12 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
         json: out.json,
         speech: Speech::new(!args.quiet && !out.json && !args.streams()),
     };
-    report::head(args, &sim, until, &tape, out)?;
+    let how = args.how(&sim);
+    let spread = args.spread.give(&mut sim, &how, out)?;
+    report::head(args, &sim, until, &tape, spread.as_ref(), out)?;
     let started = Instant::now();
-    let drive = Drive { until, stop: &stop, rate: args.rtf.0, limit: args.wall_limit, started };
+    let mut drive =
+        Drive { last: None, until, stop: &stop, rate: args.rtf.0, limit: args.wall_limit, started };
     let mut watch = args.watch.then(|| Watch::new(&sim));
     let ending = drive.run(&mut sim, &mut tape, &mut sinks, watch.as_mut());
     let wall = started.elapsed();
@@ -184,16 +215,23 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     for (robot, line) in sim.finish() {
         sinks.speech.last(&robot, &line);
     }
+    let came_home = spread.as_ref().map_or(Ok(()), |_| drive.compare(&sim));
     // The recording is closed whatever happened.
+    if let Some(spread) = &spread {
+        tape.placement(&spread.statistics());
+    }
     let kept = tape.finish(&sim, args.picture.as_deref());
     let ending = ending?;
+    came_home?;
     sinks.events.end(&sim)?;
     sinks.neko.end()?;
-    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept }, out)
+    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept, spread }, out)
 }
 
 /// How a run is driven.
 struct Drive<'a> {
+    /// The last frame: its stop and its hash.
+    last: Option<(u64, u64)>,
     until: Until,
     stop: &'a Stop,
     rate: Option<f64>,
@@ -204,7 +242,7 @@ struct Drive<'a> {
 impl Drive<'_> {
     /// The loop: a step, and everybody who looks at what it committed.
     fn run(
-        &self,
+        &mut self,
         sim: &mut Sim,
         tape: &mut Tape,
         sinks: &mut Sinks,
@@ -219,6 +257,7 @@ impl Drive<'_> {
             }
             let before = sim.now();
             let Some(frame) = sim.poll_step()? else { continue };
+            self.last = Some((frame.stops, frame.hash));
             tape.frame(sim, &frame);
             sinks.speech.frame(sim, &frame, &sinks.progress);
             sinks.events.frame(sim, before, &frame)?;
@@ -230,6 +269,17 @@ impl Drive<'_> {
             self.wait(sim);
         }
         Ok(Ending::Finished)
+    }
+
+    /// Compares what workers computed with what came home from them at the end.
+    fn compare(&self, sim: &Sim) -> Result<(), Failure> {
+        let Some((stop, hash)) = self.last else { return Ok(()) };
+        if (sim.state().stops, sim.hash()) == (stop, hash) {
+            return Ok(());
+        }
+        let what =
+            format!("what came home from the workers is not what they computed: {hash:016x} at tick {stop}");
+        Err(Failure::new(Exit::Mismatch, "came-home", what))
     }
 
     /// Why the run must end before its time.

@@ -2,7 +2,9 @@
 
 use super::tape::{Kept, Tape};
 use super::{Ending, RunArgs};
+use crate::cli::cluster::Spread;
 use crate::cli::fail::{Exit, Failure, problem_json};
+use crate::cli::figures;
 use crate::cli::load::{self, Until};
 use crate::cli::out::{Out, bytes, count, seconds, shell_word, three_digits};
 use serde_json::{Value, json};
@@ -21,10 +23,18 @@ pub(super) struct Ended<'a> {
     pub(super) ending: Ending,
     pub(super) wall: Duration,
     pub(super) kept: Kept,
+    pub(super) spread: Option<Spread>,
 }
 
 /// Says what is about to run, and what is worth knowing about it.
-pub(super) fn head(args: &RunArgs, sim: &Sim, until: Until, tape: &Tape, out: &Out) -> Result<(), Failure> {
+pub(super) fn head(
+    args: &RunArgs,
+    sim: &Sim,
+    until: Until,
+    tape: &Tape,
+    spread: Option<&Spread>,
+    out: &Out,
+) -> Result<(), Failure> {
     let model = sim.model();
     for d in &sim.warnings().0 {
         out.warn(&model.sources, d);
@@ -56,6 +66,7 @@ pub(super) fn head(args: &RunArgs, sim: &Sim, until: Until, tape: &Tape, out: &O
     };
     let recording = tape.path().map_or_else(|| "none".to_owned(), |p| p.display().to_string());
     let _ = writeln!(text, "  recording   {recording}");
+    text.push_str(&spread.map_or_else(String::new, Spread::head));
     tell(args, &text, out)
 }
 
@@ -108,7 +119,7 @@ impl Ended<'_> {
     /// Paths of the robots that are halted.
     fn halted(&self) -> impl Iterator<Item = &str> {
         let halted = self.sim.state().halted.iter().enumerate().filter(|(_, h)| **h);
-        halted.map(|(slot, _)| &*self.sim.model().paths[slot])
+        halted.map(|(slot, _)| &self.sim.model().paths[slot])
     }
 
     /// Simulated seconds per second.
@@ -170,6 +181,8 @@ impl Ended<'_> {
         let _ = writeln!(text, "  halted      {}", named(self.halted()));
         self.assertions_text(&mut text);
         self.recording_text(&mut text);
+        text.push_str(&self.spread.as_ref().map_or_else(String::new, Spread::text));
+        text.push_str(&figures::elsewhere(&sim.elsewhere()));
         let _ = writeln!(text, "  hash        {}", self.hash());
         let _ = writeln!(text, "reproduce with: {}", self.reproduce());
         text
@@ -243,6 +256,7 @@ impl Ended<'_> {
             "halted": self.halted().collect::<Vec<_>>(),
             "assertions": asserts.collect::<Vec<_>>(),
             "recording": recording, "recording_trouble": self.kept.trouble, "picture": self.kept.picture, "picture_trouble": self.kept.no_picture,
+            "spread": self.spread.as_ref().map(Spread::json), "elsewhere": figures::elsewhere_json(&self.sim.elsewhere()),
             "hash": self.hash(), "reproduce": self.reproduce(),
             "warnings": warnings.map(|d| problem_json(&model.sources, d, None)).collect::<Vec<_>>(),
         })

@@ -51,6 +51,11 @@ fn words(event: &Event) -> String {
         Event::Quarrel { robot, command } => {
             format!("{robot}: warning: two controllers write `{command}`; the later one's value holds")
         }
+        Event::AlgorithmFailed { robot, what } => format!("{robot}: {what}"),
+        Event::Endless { robot, protocol } => {
+            format!("{robot}: `{protocol}` never came to rest at one moment: the robot was stopped")
+        }
+        Event::Swallowed { robot } => format!("{robot}: fell into a hole"),
         Event::PartFailed { part, what } => format!("{part}: the model {what}"),
         Event::Failed { robot, controller, what, then, lines } => {
             let mut text = format!("{robot}: controller `{controller}` {what}; {}", follows(then));

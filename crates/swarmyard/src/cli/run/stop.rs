@@ -2,6 +2,8 @@
 
 use crate::cli::fail::{Exit, Failure};
 use std::sync::Arc;
+#[cfg(feature = "cluster")]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Whether somebody wants the run to end.
@@ -21,6 +23,18 @@ impl Stop {
         })
         .map_err(|e| Failure::new(Exit::Failed, "system", format!("cannot listen for signals: {e}")))?;
         Ok(Stop { asked })
+    }
+
+    /// Sets `stop` at the first signal; the second ends the process.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn install_for(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+        let stop = Arc::clone(stop);
+        ctrlc::set_handler(move || {
+            if stop.swap(true, Ordering::SeqCst) {
+                std::process::exit(i32::from(Exit::Signal as u8));
+            }
+        })
+        .map_err(|e| Failure::new(Exit::Failed, "system", format!("cannot listen for signals: {e}")))
     }
 
     /// Whether a signal has come.

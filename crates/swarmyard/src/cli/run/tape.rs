@@ -7,9 +7,10 @@ use crate::cli::again;
 use crate::cli::fail::Failure;
 use crate::cli::out::{Out, write_file};
 use std::path::{Path, PathBuf};
-use swarmyard::Sim;
-use swarmyard::engine::Frame;
+use swarmyard::base::Ratio;
+use swarmyard::engine::{Frame, Model};
 use swarmyard::record::{RecordError, Recorder, Recording, Summary, to_svg};
+use swarmyard::{Sim, Statistics};
 
 /// What is recorded, if anything is.
 pub(super) struct Tape {
@@ -85,6 +86,14 @@ impl Tape {
         }
     }
 
+    /// Keeps what the workers of the run did, for who asks the recording, and for the next run.
+    pub(super) fn placement(&mut self, statistics: &Statistics) {
+        // Plain data into a growing buffer cannot fail.
+        if let (Some(recorder), Ok(json)) = (&mut self.recorder, serde_json::to_string(statistics)) {
+            recorder.placement(&json);
+        }
+    }
+
     /// Closes the recording and draws the picture.
     pub(super) fn finish(self, sim: &Sim, picture: Option<&Path>) -> Kept {
         let Tape { recorder, path, temporary, trouble, code: _ } = self;
@@ -109,6 +118,16 @@ impl Tape {
         }
         kept
     }
+}
+
+/// At every how many stops a recording has a frame of the bodies; 1 where frames and quanta do not fit.
+pub(super) fn every(model: &Model) -> u64 {
+    let quantum = model.run.quantum;
+    let Some(rate) = Ratio::from_decimal(model.record.rate_hz) else { return 1 };
+    // (1 / rate) / quantum
+    let above = i128::from(rate.den()) * i128::from(quantum.den());
+    let below = i128::from(rate.num()) * i128::from(quantum.num());
+    if below > 0 && above % below == 0 { u64::try_from(above / below).unwrap_or(1).max(1) } else { 1 }
 }
 
 fn draw(recording: &Path, to: &Path) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ mod plan;
 mod summary;
 mod table;
 
+use super::cluster::ElsewhereArgs;
 use super::fail::{Exit, Failure};
 use super::load::SetArgs;
 use super::out::{Out, count, write_file};
@@ -21,6 +22,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use journal::Journal;
 use one::Row;
 use plan::Plan;
+pub(crate) use plan::{meaning, read as scene};
 use serde_json::{Value, json};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -92,6 +94,8 @@ pub(crate) struct SweepArgs {
     /// Key with a line for each value [default: the next that varies]
     #[arg(long, value_name = "KEY")]
     plot_by: Option<String>,
+    #[command(flatten)]
+    way: ElsewhereArgs,
 }
 
 /// Seeds from the command line.
@@ -239,6 +243,7 @@ fn run_missing(
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or_else(processors, usize::from).min(missing.len());
     let signal = Stop::install()?;
+    let elsewhere = args.way.elsewhere()?;
     let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
     let stop = || signal.requested() || broken.load(Ordering::Relaxed);
     let bar = std::io::stderr()
@@ -248,10 +253,11 @@ fn run_missing(
     let kept = std::thread::scope(|scope| {
         for _ in 0..jobs {
             let (sender, missing, next, stop) = (sender.clone(), &missing, &next, &stop);
+            let elsewhere = elsewhere.as_ref();
             scope.spawn(move || {
                 while !stop() {
                     let Some(&k) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                    let Some(row) = one::run(plan, plan.task(k), stop) else { return };
+                    let Some(row) = one::run(plan, plan.task(k), elsewhere, stop) else { return };
                     // Nobody listens any more only when all is over.
                     let _ = sender.send((k, row));
                 }

@@ -8,6 +8,7 @@ use crate::cli::fail::Failure;
 use crate::cli::out::seconds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swarmyard::{Error, Gauge, Options, Sim};
+use swarmyard_agents::Elsewhere;
 
 /// Longest error of a row, in letters.
 const LONGEST: usize = 500;
@@ -41,8 +42,13 @@ impl Ran {
 }
 
 /// Runs a task to its end; `None` when `stop` says that nobody waits for it any more.
-pub(super) fn run(plan: &Plan, task: Task, stop: &dyn Fn() -> bool) -> Option<Row> {
-    let work = AssertUnwindSafe(|| drive(plan, task, stop));
+pub(super) fn run(
+    plan: &Plan,
+    task: Task,
+    elsewhere: Option<&Elsewhere>,
+    stop: &dyn Fn() -> bool,
+) -> Option<Row> {
+    let work = AssertUnwindSafe(|| drive(plan, task, elsewhere, stop));
     let ran = match catch_unwind(work) {
         Ok(Ok(ran)) => Ok(ran?),
         Ok(Err(why)) => Err(why),
@@ -52,8 +58,14 @@ pub(super) fn run(plan: &Plan, task: Task, stop: &dyn Fn() -> bool) -> Option<Ro
     Some(Row { seed: task.seed, values: plan.points[task.point].clone(), ran })
 }
 
-fn drive(plan: &Plan, task: Task, stop: &dyn Fn() -> bool) -> Result<Option<Ran>, String> {
-    let options = Options { overrides: plan.overrides(task), ..Options::default() };
+fn drive(
+    plan: &Plan,
+    task: Task,
+    elsewhere: Option<&Elsewhere>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Ran>, String> {
+    let (overrides, elsewhere) = (plan.overrides(task), elsewhere.cloned());
+    let options = Options { overrides, elsewhere, ..Options::default() };
     let mut sim = Sim::load(&plan.file, &options).map_err(in_words)?;
     let model = sim.model().clone();
     let gauges = plan.sweep.measures.iter().map(|m| Gauge::new(&model, m));

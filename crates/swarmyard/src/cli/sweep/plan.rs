@@ -152,7 +152,7 @@ impl Plan {
 }
 
 /// Hash of what a scenario says and of the code it runs; not of comments, places, names of files or `[sweep]`.
-fn meaning(scene: &Scene, sim: &Sim) -> u64 {
+pub(crate) fn meaning(scene: &Scene, sim: &Sim) -> u64 {
     fn node(out: &mut String, of: &Node) {
         let _ = write!(out, "{} {} {:?} {{", of.name, of.class, of.pose);
         for (key, entry) in of.params.iter() {
@@ -187,7 +187,7 @@ fn table(scene: &Scene) -> Result<Option<Sweep>, Failure> {
 }
 
 /// The scene of a scenario file.
-fn read(file: &Path, set: &[(String, String)]) -> Result<Scene, Failure> {
+pub(crate) fn read(file: &Path, set: &[(String, String)]) -> Result<Scene, Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(|e| Failure::file("read", file, &e))?;
     let folder = Folder(file.parent().unwrap_or(Path::new(".")));

@@ -1,0 +1,765 @@
+//! Who keeps a run together: deals its bodies out, puts the parts of every step together, and goes back to the
+//! last checkpoint when a worker is lost.
+//!
+//! In: steps that somebody asks for ([`Crowd`]). Out: the same frames as one process would give. Workers go on by
+//! themselves as far as they are granted; the keeper only collects.
+//!
+//! An *epoch* is a stretch of the run with the same workers. When one is lost, when another joins, or when a
+//! body goes farther than the margins say, a new epoch begins from the last checkpoint that all have reached, and
+//! what was shown already is taken again silently; every hash must come out as before.
+
+mod apart;
+mod costs;
+mod safe;
+mod status;
+
+use crate::bundle::Bundle;
+use crate::message::{Begin, Done, Grant, KEEPER, Notice, Order, Report, Signed, order_key, read, write};
+use crate::saved::{Saved, write_whole};
+use crate::staff::Hired;
+use apart::Apart;
+use costs::Costs;
+use safe::Safe;
+pub use status::{Placed, Status};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use swarmyard_engine::{Frame, How, Input, InputKind, Margins, Part, State, Whole, awaited, undivided};
+use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Patience, Unmet};
+use swarmyard_sim::{Crowd, ElsewhereFigures, Error, Progress, Run, Statistics};
+
+/// How a run is spread.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How many workers are wanted.
+    pub workers: u32,
+    /// How the plane is cut.
+    pub how: How,
+    /// Quanta after which bodies change hands.
+    pub period: u64,
+    /// How many stops workers may be ahead of what is asked for.
+    pub ahead: u64,
+    /// Bodies come home at every so many stops; where assertions are judged, at every one.
+    pub show_every: u64,
+    /// Checkpoints are taken at every so many stops.
+    pub keep_every: u64,
+    /// How long to wait for workers that were hired.
+    pub patience: Duration,
+    /// What an earlier run measured: it suggests the first cut.
+    pub placement: Option<Statistics>,
+    /// A file for the last checkpoint, from which the run can be resumed.
+    pub save: Option<PathBuf>,
+    /// Whether a worker keeps a copy of it too, and writes it down when the keeper is gone.
+    pub deposit: bool,
+}
+
+impl Plan {
+    /// A plan for that many workers, with bodies home at every stop.
+    #[must_use]
+    pub fn of(workers: u32) -> Plan {
+        Plan {
+            workers: workers.max(1),
+            how: How::Tree,
+            period: 8,
+            ahead: 0,
+            show_every: 1,
+            keep_every: 64,
+            patience: Duration::from_secs(20),
+            placement: None,
+            save: None,
+            deposit: false,
+        }
+    }
+}
+
+/// Whoever finds workers.
+pub trait Staff: Send {
+    /// Sees to it that a worker with this number works for the run. It shows by itself when it is there.
+    ///
+    /// # Errors
+    /// When nobody can be found.
+    fn hire(&mut self, number: u32) -> Result<(), String>;
+
+    /// A worker is lost, or not needed any more: ends what is left of it.
+    fn dismiss(&mut self, number: u32);
+
+    /// Who was hired under a number, as far as it may be told.
+    fn hired(&self, _number: u32) -> Option<Hired> {
+        None
+    }
+
+    /// Whether a worker is on a host of that name, or on one that can do that.
+    fn is_on(&self, _number: u32, _place: &str) -> bool {
+        false
+    }
+}
+
+/// How long one look lasts.
+const LOOK: Duration = Duration::from_millis(20);
+/// Work is uneven when one has this part more to do than the mean: a quarter.
+const UNEVEN: u64 = 4;
+/// Less work than this since the last checkpoint says nothing, in microseconds.
+const LEAST_US: u64 = 50_000;
+/// When somebody is looked for again, after nobody was found.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often workers are told that they are needed, while nothing is to be done.
+const REST: Duration = Duration::from_secs(1);
+/// When a grant is said again.
+const SAY_AGAIN: Duration = Duration::from_millis(300);
+
+/// Keeps a run together.
+pub struct Keeper {
+    fabric: Arc<dyn Fabric>,
+    run: u64,
+    plan: Plan,
+    staff: Box<dyn Staff>,
+    inbox: Inbox,
+    notices: Receiver<Signed>,
+    alive: Arc<Mutex<BTreeSet<u32>>>,
+    hired: u32,
+    /// Those who were hired and not dismissed. Somebody else is fenced off: nobody is connected with it.
+    staffed: BTreeSet<u32>,
+    /// Those of them who have been seen alive.
+    came: BTreeSet<u32>,
+    /// When to look for somebody again, when too few are there.
+    look_again: Instant,
+    epoch: Option<Epoch>,
+    epochs: u32,
+    margins: Option<Margins>,
+    safe: Option<Safe>,
+    /// Work was uneven up to the last checkpoint: cut anew.
+    recut: bool,
+    /// What each body has cost.
+    costs: Costs,
+    /// When workers were last told that they are needed although nothing is to be done.
+    rested: Instant,
+    status: Arc<Mutex<Status>>,
+    _handles: Vec<Handle>,
+}
+
+struct Epoch {
+    number: u32,
+    members: Vec<u32>,
+    /// The stop up to which reports were taken.
+    reached: u64,
+    granted: u64,
+    said: Instant,
+    /// What was granted to enter.
+    entered: Vec<Input>,
+    divided: bool,
+    /// What those are to begin with who have not said that they have begun.
+    begins: BTreeMap<u32, Vec<u8>>,
+    /// The stop it began from.
+    begun: u64,
+    apart: Apart,
+    /// By worker: microseconds at work since the last checkpoint.
+    work: BTreeMap<u32, u64>,
+}
+
+impl Keeper {
+    /// Keeps a run on this fabric; `staff` finds workers when they are needed.
+    ///
+    /// # Errors
+    /// When the fabric is lost.
+    pub fn new(fabric: Arc<dyn Fabric>, run: u64, plan: Plan, staff: Box<dyn Staff>) -> Result<Keeper, Lost> {
+        let (tell, notices) = channel();
+        let ear = fabric.listen(
+            &format!("swarm/run/{run}/work/notice/*"),
+            Box::new(move |heard| {
+                // Nobody is left to tell when the keeper has ended.
+                let _ = read::<Signed>(heard.bytes).map(|signed| tell.send(signed));
+            }),
+        )?;
+        let alive = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = Arc::clone(&alive);
+        let watch = fabric.watch(
+            &format!("swarm/run/{run}/live/*"),
+            Box::new(move |key, is_alive| {
+                let Some(number) = key.rsplit('/').next().and_then(|n| n.parse().ok()) else { return };
+                let mut alive: std::sync::MutexGuard<'_, BTreeSet<u32>> =
+                    seen.lock().unwrap_or_else(PoisonError::into_inner);
+                if is_alive {
+                    alive.insert(number)
+                } else {
+                    alive.remove(&number)
+                };
+            }),
+        )?;
+        let patience = Patience { ask_after: Duration::from_millis(15), give_up: LOOK };
+        let inbox = Inbox::open(Arc::clone(&fabric), run, 0, KEEPER, &[], patience)?;
+        Ok(Keeper {
+            fabric,
+            run,
+            plan,
+            staff,
+            inbox,
+            notices,
+            alive,
+            hired: 0,
+            staffed: BTreeSet::new(),
+            came: BTreeSet::new(),
+            look_again: Instant::now(),
+            epoch: None,
+            epochs: 0,
+            margins: None,
+            safe: None,
+            recut: false,
+            costs: Costs::default(),
+            rested: Instant::now(),
+            status: Arc::default(),
+            _handles: vec![ear, watch],
+        })
+    }
+
+    /// How the run is spread, for whoever wants to know while it goes on.
+    #[must_use]
+    pub fn status(&self) -> Arc<Mutex<Status>> {
+        Arc::clone(&self.status)
+    }
+
+    fn alive(&self) -> BTreeSet<u32> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Status)) {
+        change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Those who are alive and belong to the run.
+    fn present(&self) -> BTreeSet<u32> {
+        self.alive().intersection(&self.staffed).copied().collect()
+    }
+
+    /// Hires as many as are missing, or as many as can be found; answers why there are too few.
+    fn hire(&mut self) -> Option<String> {
+        self.look_again = Instant::now() + LOOK_AGAIN;
+        while self.staffed.len() < self.plan.workers as usize {
+            // A host may take long to answer: those who are there already must not think that they are alone.
+            let (fabric, run) = (Arc::clone(&self.fabric), self.run);
+            let (present, is_over) = (self.present(), AtomicBool::new(false));
+            let hired = std::thread::scope(|scope| {
+                let words = scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        stay(&*fabric, run, &present);
+                        std::thread::park_timeout(REST);
+                    }
+                });
+                let hired = self.staff.hire(self.hired);
+                is_over.store(true, Ordering::Relaxed);
+                words.thread().unpark();
+                hired
+            });
+            if let Err(why) = hired {
+                return Some(why);
+            }
+            let (number, hired) = (self.hired, self.staff.hired(self.hired));
+            self.note(|status| status.hire(number, hired));
+            self.staffed.insert(number);
+            self.hired += 1;
+        }
+        None
+    }
+
+    fn dismiss(&mut self, number: u32) {
+        self.staffed.remove(&number);
+        self.came.remove(&number);
+        self.staff.dismiss(number);
+    }
+
+    /// Tells those who come back after they were given up that they are not needed.
+    fn fence_off(&self) {
+        let order = write(&Order::End);
+        for number in self.alive().difference(&self.staffed) {
+            // One that does not hear it ends when it has heard nothing for long enough.
+            let _ = self.say(*number, &order);
+        }
+    }
+
+    /// Waits until as many workers are there as are wanted, or as many as come.
+    fn assemble(&mut self) -> Result<Vec<u32>, Error> {
+        let short = self.hire();
+        if let Some(why) = short.filter(|_| self.staffed.is_empty()) {
+            return Err(Error::System(why));
+        }
+        let since = Instant::now();
+        loop {
+            let present = self.present();
+            let patient = since.elapsed() < self.plan.patience;
+            if present.len() >= self.staffed.len() || (!patient && !present.is_empty()) {
+                return Ok(present.into_iter().collect());
+            }
+            if !patient {
+                return Err(Error::System("no worker came; look at what the hosts say".to_owned()));
+            }
+            self.rest();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Begins an epoch with these workers from the last checkpoint.
+    fn begin(&mut self, members: Vec<u32>, run: &Run<'_>) -> Result<(), Error> {
+        let safe = self.safe.get_or_insert_with(|| Safe::of(run.model, run.state, run.minds));
+        let margins =
+            *self.margins.get_or_insert_with(|| Margins::of(run.model, run.state, self.plan.period));
+        let divided = undivided(run.model);
+        let members = match divided {
+            None => members,
+            // One does the work; another does the same, in case the first is lost.
+            Some(_) => members.into_iter().take(if run.model.asks_outside() { 1 } else { 2 }).collect(),
+        };
+        self.epochs += 1;
+        let number = self.epochs;
+        let stop = safe.stop();
+        let grant = self.grant_from(number, stop, run);
+        let world = Bundle::of(run.model, run.overrides);
+        let safe = self.safe.get_or_insert_with(|| Safe::of(run.model, run.state, run.minds));
+        self.costs.name(run.model);
+        if let Some(placement) = self.plan.placement.take() {
+            let placed = safe.weigh(run.model, &placement);
+            self.status.lock().unwrap_or_else(PoisonError::into_inner).placed = Some(placed);
+        }
+        let (staff, mut nowhere) = (&self.staff, Vec::new());
+        let mut on = |place: &str| {
+            let found = members.iter().position(|m| staff.is_on(*m, place));
+            if found.is_none() {
+                nowhere.push(place.to_owned());
+            }
+            found.map(|k| k as u32)
+        };
+        let (cut, tasks) = safe.deal(run.model, members.len() as u32, self.plan.how, &margins, &mut on);
+        nowhere.sort();
+        nowhere.dedup();
+        let mut begins = BTreeMap::new();
+        for (member, task) in members.iter().zip(tasks) {
+            let begin = Begin {
+                epoch: number,
+                members: members.clone(),
+                world: world.clone(),
+                hash: run.model.world,
+                cut: cut.clone(),
+                margins,
+                task,
+                code: safe.code().to_vec(),
+                grant: grant.clone(),
+            };
+            begins.insert(*member, write(&Order::Begin(Box::new(begin))));
+        }
+        self.inbox.begin(number, stop + 1, &members);
+        for (member, bytes) in &begins {
+            self.say(*member, bytes)?;
+        }
+        self.note(|status| {
+            status.statistics.epochs = number;
+            status.statistics.undivided = divided.map(|why| why.words().to_owned());
+            status.nowhere = nowhere;
+            status.members(&members, divided.is_none().then(|| cut.regions()));
+        });
+        self.epoch = Some(Epoch {
+            number,
+            members,
+            reached: stop,
+            granted: grant.until,
+            said: Instant::now(),
+            entered: grant.inputs,
+            divided: divided.is_none(),
+            begins,
+            begun: stop,
+            apart: Apart::default(),
+            work: BTreeMap::new(),
+        });
+        Ok(())
+    }
+
+    fn say(&self, member: u32, order: &[u8]) -> Result<(), Error> {
+        let put = self.fabric.put(&order_key(self.run, member), order, Care::Block);
+        put.map_err(|e| Error::System(e.to_string()))
+    }
+
+    /// How far workers may go, and what enters from `from` on.
+    fn grant_from(&self, epoch: u32, from: u64, run: &Run<'_>) -> Grant {
+        let until = run.state.stops + 1 + self.plan.ahead;
+        let inputs = run.journal.since(from).iter().take_while(|i| i.stop < until).cloned().collect();
+        let judged = !run.model.asserts.is_empty();
+        let show_every = if judged { 1 } else { self.plan.show_every };
+        Grant { epoch, until, from, inputs, show_every, keep_every: self.plan.keep_every }
+    }
+
+    /// Looks after the workers: begins a new epoch when something is wrong with this one.
+    fn tend(&mut self, run: &Run<'_>) -> Result<(), Error> {
+        // Who has no part in this epoch would hear nothing otherwise, and leave.
+        self.rest();
+        let Some(epoch) = &self.epoch else {
+            let members = self.assemble()?;
+            return self.begin(members, run);
+        };
+        let present = self.present();
+        self.came.extend(epoch.members.iter().chain(&present));
+        let mut lost: Vec<u32> = self.came.difference(&present).copied().collect();
+        let mut again = false;
+        let (number, mut failed) = (epoch.number, None);
+        while let Ok(signed) = self.notices.try_recv() {
+            let Some(epoch) = self.epoch.as_mut().filter(|e| e.number == signed.epoch) else { continue };
+            match signed.notice {
+                Notice::Ready => {
+                    epoch.begins.remove(&signed.worker);
+                }
+                Notice::Blocked { .. } => {}
+                Notice::Misses { number, who } => {
+                    epoch.apart.misses(signed.worker, number, who, Instant::now());
+                }
+                Notice::Farther => {
+                    self.margins = self.margins.map(|m| m.wider());
+                    again = true;
+                }
+                Notice::Failed(why) => failed = Some((signed.worker, why)),
+            }
+        }
+        if let Some((worker, why)) = failed {
+            return Err(Error::System(format!(
+                "worker {worker} cannot do its part in epoch {number}: {why}"
+            )));
+        }
+        if let Some(worker) = self.epoch.as_ref().and_then(|e| e.apart.worst(Instant::now())) {
+            // Whoever came instead might not hear the others either: the run goes on with one fewer.
+            self.plan.workers = self.plan.workers.saturating_sub(1).max(1);
+            self.note(|status| status.apart.push(worker));
+            lost.extend(Some(worker).filter(|w| !lost.contains(w)));
+        }
+        if !lost.is_empty() {
+            self.note(|status| status.statistics.lost.extend(&lost));
+            again |= self.epoch.as_ref().is_some_and(|e| e.members.iter().any(|m| lost.contains(m)));
+            for number in &lost {
+                self.dismiss(*number);
+            }
+        }
+        if !lost.is_empty() || Instant::now() > self.look_again {
+            // Somebody else comes when there is somebody; meanwhile the others go on.
+            self.hire();
+            self.fence_off();
+        }
+        let present = self.present();
+        let joined = !again && self.is_near(run.state.stops) && self.somebody_joined(&present);
+        if again || joined || (self.is_near(run.state.stops) && std::mem::take(&mut self.recut)) {
+            self.epoch = None;
+            let members: Vec<u32> = present.into_iter().collect();
+            let members = if members.is_empty() { self.assemble()? } else { members };
+            return self.begin(members, run);
+        }
+        Ok(())
+    }
+
+    /// Whether there is somebody to work who has no part yet.
+    fn somebody_joined(&self, alive: &BTreeSet<u32>) -> bool {
+        let Some(epoch) = &self.epoch else { return false };
+        let wanted =
+            if epoch.divided { self.plan.workers as usize } else { 2.min(self.plan.workers as usize) };
+        epoch.members.len() < wanted && alive.iter().any(|n| !epoch.members.contains(n))
+    }
+
+    /// Whether some had much more to do than others since the last checkpoint.
+    fn is_uneven(&self) -> bool {
+        let Some(epoch) = self.epoch.as_ref().filter(|e| e.divided && e.begun < e.reached) else {
+            return false;
+        };
+        let mean = epoch.work.values().sum::<u64>() / epoch.work.len().max(1) as u64;
+        epoch.work.values().any(|w| *w > mean + mean / UNEVEN) && mean > LEAST_US
+    }
+
+    /// Says again what may not have been heard.
+    fn repeat(&mut self, run: &Run<'_>) -> Result<(), Error> {
+        let Some(epoch) = &self.epoch else { return Ok(()) };
+        if epoch.said.elapsed() < SAY_AGAIN {
+            return Ok(());
+        }
+        let grant = self.grant_from(epoch.number, run.state.stops.min(epoch.reached), run);
+        let order = write(&Order::Grant(grant));
+        for member in &epoch.members {
+            let begin = epoch.begins.get(member);
+            self.say(*member, begin.unwrap_or(&order))?;
+        }
+        if let Some(epoch) = &mut self.epoch {
+            epoch.said = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Lets workers go on, and takes note when somebody has changed what was granted to enter.
+    fn grant(&mut self, run: &Run<'_>) -> Result<(), Error> {
+        let Some(epoch) = &self.epoch else { return Ok(()) };
+        let (number, granted, now) = (epoch.number, epoch.granted, run.state.stops);
+        let open = |i: &&Input| (now..granted).contains(&i.stop);
+        if !run.journal.since(now).iter().filter(open).eq(epoch.entered.iter().filter(open)) {
+            // They may have gone on without it.
+            let members = epoch.members.clone();
+            self.epoch = None;
+            return self.begin(members, run);
+        }
+        if granted > now + self.plan.ahead / 2 {
+            return Ok(());
+        }
+        let grant = self.grant_from(number, now, run);
+        let order = write(&Order::Grant(grant.clone()));
+        for member in &epoch.members {
+            self.say(*member, &order)?;
+        }
+        if let Some(epoch) = &mut self.epoch {
+            (epoch.granted, epoch.entered, epoch.said) = (grant.until, grant.inputs, Instant::now());
+        }
+        Ok(())
+    }
+
+    /// The reports of the next stop, when all are there.
+    fn reports(&mut self) -> Result<Option<Vec<(u32, Report)>>, Error> {
+        let Some(epoch) = &mut self.epoch else { return Ok(None) };
+        let next = epoch.reached + 1;
+        if next > epoch.granted {
+            return Ok(None);
+        }
+        let all = match self.inbox.wait(next, &epoch.members) {
+            Ok(all) => all,
+            Err(Unmet::Missing { .. } | Unmet::NewEpoch(_)) => return Ok(None),
+        };
+        epoch.reached = next;
+        // Who has reported has begun.
+        epoch.begins.clear();
+        let mut reports = Vec::with_capacity(all.len());
+        for (worker, bytes) in all {
+            let report: Report =
+                read(&bytes).ok_or_else(|| Error::System(format!("worker {worker} sent no report")))?;
+            let load = report.load;
+            *epoch.work.entry(worker).or_default() += u64::from(load.work_us);
+            // Of those who all do the same, one is measured.
+            if epoch.divided || epoch.members.first() == Some(&worker) {
+                self.costs.add(worker, &report.spent);
+            }
+            let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+            status.add(worker, load, &report.links);
+            ElsewhereFigures::add(&mut status.statistics.elsewhere, &report.elsewhere);
+            drop(status);
+            reports.push((worker, report));
+        }
+        Ok(Some(reports))
+    }
+
+    /// Makes a step of the reports. `None` when it was one that had been taken before.
+    fn put_together(
+        &mut self,
+        reports: Vec<(u32, Report)>,
+        run: &mut Run<'_>,
+    ) -> Result<Option<Frame>, Error> {
+        let Some(epoch) = &self.epoch else { return Ok(None) };
+        let (reached, divided) = (epoch.reached, epoch.divided);
+        let Some(safe) = &mut self.safe else { return Ok(None) };
+        if reached <= run.state.stops {
+            // It has been shown already; it must come out as it did.
+            self.status.lock().unwrap_or_else(PoisonError::into_inner).statistics.again += 1;
+            let hash = match divided {
+                true => reports.iter().fold(0_u64, |sum, r| sum.wrapping_add(items(&r.1))),
+                false => reports.first().map_or(0, |r| items(&r.1)),
+            };
+            return if safe.agrees(reached, hash) {
+                Ok(None)
+            } else {
+                Err(Error::System(format!("step {reached} came out differently when it was taken again")))
+            };
+        }
+        let mut decided: Vec<InputKind> = Vec::new();
+        let (mut parts, mut bodies, mut whole) = (Vec::new(), Some(Vec::new()), None);
+        let keep = reached.is_multiple_of(self.plan.keep_every);
+        for (_, report) in reports {
+            decided.extend(report.inputs);
+            match report.done {
+                Done::Part(part, own) => {
+                    parts.push(part);
+                    bodies = bodies.zip(own).map(|(mut all, own)| {
+                        all.extend(own);
+                        all
+                    });
+                }
+                Done::Whole(frame, bytes) => match &whole {
+                    None => whole = Some((frame, bytes)),
+                    Some((first, _)) if first.hash != frame.hash => {
+                        return Err(Error::System(format!(
+                            "step {reached} came out differently on two workers: one of their machines is faulty"
+                        )));
+                    }
+                    Some(_) => {}
+                },
+            }
+        }
+        for kind in decided {
+            run.journal.push(run.state.stops, kind);
+        }
+        if let Some((frame, bytes)) = whole {
+            safe.took(reached, frame.hash);
+            if let Some(bytes) = bytes {
+                safe.take_whole(run, bytes, keep).map_err(Error::System)?;
+                if keep {
+                    self.measure();
+                    self.save(run)?;
+                }
+            }
+            (run.state.stops, run.state.now) = (frame.stops, frame.now);
+            return Ok(Some(frame));
+        }
+        safe.took(reached, parts.iter().fold(0_u64, |sum, p: &Part| sum.wrapping_add(p.items)));
+        let mut together = Whole { model: run.model, state: run.state };
+        let frame = together.step(parts, bodies.as_deref(), run.journal).map_err(Error::System)?;
+        if let Some(bodies) = bodies.filter(|_| keep) {
+            safe.take(run, bodies, &self.costs.weigh());
+            self.at_checkpoint();
+            self.save(run)?;
+        }
+        Ok(Some(frame))
+    }
+}
+
+impl Keeper {
+    /// Puts the checkpoint where it outlives this process: in a file, and with one of the workers.
+    fn save(&self, run: &Run<'_>) -> Result<(), Error> {
+        let (Some(safe), Some(epoch)) = (&self.safe, &self.epoch) else { return Ok(()) };
+        if self.plan.save.is_none() && !self.plan.deposit {
+            return Ok(());
+        }
+        let world = Bundle::of(run.model, run.overrides);
+        let saved = Saved::of(world, safe.image().clone(), run.journal, safe.code()).bytes();
+        if let Some(path) = &self.plan.save {
+            write_whole(path, &saved)
+                .map_err(|e| Error::System(format!("cannot write `{}`: {e}", path.display())))?;
+        }
+        if let Some(member) = epoch.members.first().filter(|_| self.plan.deposit) {
+            self.say(*member, &write(&Order::Hold(saved)))?;
+        }
+        Ok(())
+    }
+
+    /// Sees whether work was even, and begins to count anew.
+    fn at_checkpoint(&mut self) {
+        self.recut = self.is_uneven();
+        self.measure();
+    }
+
+    /// Writes down what bodies have cost, and begins to count anew who works how much.
+    fn measure(&mut self) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.work.clear();
+        }
+        self.costs.write(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner).statistics.robots);
+    }
+}
+
+/// What a report adds to the hash of its step.
+fn items(report: &Report) -> u64 {
+    match &report.done {
+        Done::Part(part, _) => part.items,
+        Done::Whole(frame, _) => frame.hash,
+    }
+}
+
+impl Crowd for Keeper {
+    fn step(&mut self, mut run: Run<'_>) -> Result<Progress, Error> {
+        let missing = awaited(run.model, run.state, run.journal);
+        if !missing.is_empty() {
+            return Ok(Progress::Blocked(missing));
+        }
+        if self.safe.as_mut().is_some_and(|safe| safe.learn(&run)) {
+            // Workers get code when they begin.
+            let members = self.epoch.take().map_or_else(Vec::new, |epoch| epoch.members);
+            if !members.is_empty() {
+                self.begin(members, &run)?;
+            }
+        }
+        self.tend(&run)?;
+        self.grant(&run)?;
+        let until = Instant::now() + 4 * LOOK;
+        loop {
+            match self.reports()? {
+                Some(reports) => {
+                    if let Some(frame) = self.put_together(reports, &mut run)? {
+                        let (traffic, refused) = (self.fabric.traffic(), self.inbox.refusals());
+                        self.note(|status| (status.traffic, status.refused) = (traffic, refused));
+                        return Ok(Progress::Done(frame));
+                    }
+                }
+                None => {
+                    self.tend(&run)?;
+                    self.repeat(&run)?;
+                }
+            }
+            if Instant::now() > until {
+                return Ok(Progress::Pending);
+            }
+        }
+    }
+
+    fn gather(&mut self, run: Run<'_>) -> Result<(), Error> {
+        let Some(safe) = &self.safe else { return Ok(()) };
+        let (state, minds): (State, _) =
+            safe.at(run.state.stops, run.model, run.minds, run.journal).map_err(Error::System)?;
+        (*run.state, *run.minds) = (state, minds);
+        Ok(())
+    }
+
+    fn is_near(&self, stop: u64) -> bool {
+        self.safe.as_ref().is_none_or(|safe| safe.stop() == stop)
+    }
+
+    fn reset(&mut self) {
+        self.measure();
+        (self.epoch, self.safe, self.margins) = (None, None, None);
+    }
+
+    fn anew(&mut self) {
+        self.reset();
+        self.costs = Costs::default();
+        self.note(Status::count_anew);
+    }
+
+    fn rest(&mut self) {
+        if self.rested.elapsed() < REST {
+            return;
+        }
+        self.rested = Instant::now();
+        stay(&*self.fabric, self.run, &self.present());
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).statistics.clone()
+    }
+
+    fn finish(&mut self) {
+        self.measure();
+        let order = write(&Order::End);
+        for number in self.alive() {
+            // Who is gone needs no telling.
+            let _ = self.say(number, &order);
+        }
+        let since = Instant::now();
+        while !self.alive().is_empty() && since.elapsed() < Duration::from_secs(2) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        for number in 0..self.hired {
+            self.staff.dismiss(number);
+        }
+    }
+}
+
+/// Lets workers know that their keeper is there.
+fn stay(fabric: &dyn Fabric, run: u64, workers: &BTreeSet<u32>) {
+    // A grant of no epoch changes nothing for who hears it.
+    let grant = Grant { epoch: 0, until: 0, from: 0, inputs: Vec::new(), show_every: 0, keep_every: 0 };
+    let order = write(&Order::Grant(grant));
+    for worker in workers {
+        // Who is lost is missed at the next step.
+        let _ = fabric.put(&order_key(run, *worker), &order, Care::Block);
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

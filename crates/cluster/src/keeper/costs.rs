@@ -1,0 +1,145 @@
+//! What each body has cost, as its workers measured it.
+//!
+//! In: what bodies cost in quanta that were measured. Out: figures of the whole run for whoever wants to know, and what each
+//! body weighs when the plane is cut: what it cost lately, because what a robot does may change.
+
+use std::collections::BTreeMap;
+use swarmyard_engine::{Model, Spent};
+use swarmyard_sim::RobotFigures;
+
+/// What each body has cost, as far as it was measured.
+#[derive(Default)]
+pub(super) struct Costs {
+    /// The world that numbers belong to.
+    world: u64,
+    paths: Vec<String>,
+    bodies: Vec<Cost>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    /// Who had it when it was last measured.
+    worker: u32,
+    /// In the whole run.
+    all: Sum,
+    /// Since it was last weighed.
+    lately: Sum,
+    /// What it weighed then, in microseconds per quantum.
+    weight: Option<f64>,
+}
+
+/// A sum over quanta that were measured.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    spent: Spent,
+    quanta: u64,
+}
+
+impl Sum {
+    fn add(&mut self, spent: Spent) {
+        self.spent += spent;
+        self.quanta += 1;
+    }
+
+    fn mean(&self, sum: u64) -> f64 {
+        sum as f64 / self.quanta.max(1) as f64
+    }
+
+    fn mean_us(&self, ns: u64) -> f64 {
+        self.mean(ns) * 1e-3
+    }
+}
+
+impl Costs {
+    /// Bodies are those of this model from now on.
+    pub(super) fn name(&mut self, model: &Model) {
+        if self.world == model.world && self.paths.len() == model.paths.len() {
+            return;
+        }
+        self.world = model.world;
+        self.paths = model.paths.iter().map(|p| p.to_string()).collect();
+        self.bodies = vec![Cost::default(); self.paths.len()];
+    }
+
+    /// What bodies of a worker cost in one quantum, by number.
+    pub(super) fn add(&mut self, worker: u32, spent: &[(u32, Spent)]) {
+        for (body, spent) in spent {
+            if let Some(cost) = self.bodies.get_mut(*body as usize) {
+                cost.worker = worker;
+                cost.all.add(*spent);
+                cost.lately.add(*spent);
+            }
+        }
+    }
+
+    /// What each body weighs now, by number: what it cost since the last time, or then, when it was not measured since.
+    pub(super) fn weigh(&mut self) -> BTreeMap<u32, f64> {
+        for cost in &mut self.bodies {
+            let lately = std::mem::take(&mut cost.lately);
+            if lately.quanta > 0 {
+                cost.weight = Some(lately.mean_us(lately.spent.all_ns()));
+            }
+        }
+        (0..).zip(&self.bodies).filter_map(|(body, cost)| Some((body, cost.weight?))).collect()
+    }
+
+    /// Writes down what was measured, when anything was.
+    pub(super) fn write(&self, to: &mut Vec<RobotFigures>) {
+        if self.bodies.iter().all(|cost| cost.all.quanta == 0) {
+            return;
+        }
+        if to.len() != self.paths.len() || to.iter().zip(&self.paths).any(|(robot, path)| robot.path != *path)
+        {
+            let robot = |path: &String| RobotFigures { path: path.clone(), ..RobotFigures::default() };
+            *to = self.paths.iter().map(robot).collect();
+        }
+        for (robot, Cost { worker, all, .. }) in to.iter_mut().zip(&self.bodies) {
+            let Spent { sense_ns, think_ns, act_ns, contact_ns, fuel } = all.spent;
+            (robot.worker, robot.quanta) = (*worker, all.quanta);
+            robot.cost_us = all.mean_us(all.spent.all_ns());
+            (robot.sense_us, robot.think_us) = (all.mean_us(sense_ns), all.mean_us(think_ns));
+            (robot.act_us, robot.contact_us) = (all.mean_us(act_ns), all.mean_us(contact_ns));
+            robot.fuel = all.mean(fuel);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> Costs {
+        Costs {
+            world: 0,
+            paths: vec!["/robots/a".to_owned(), "/robots/b".to_owned()],
+            bodies: vec![Cost::default(); 2],
+        }
+    }
+
+    fn thought(think_ns: u64) -> Spent {
+        Spent { sense_ns: 500, think_ns, fuel: 2 * think_ns, ..Spent::default() }
+    }
+
+    #[test]
+    fn figures_are_means_over_the_run_and_weights_what_it_was_lately() {
+        let mut costs = two();
+        costs.add(3, &[(0, thought(1500)), (1, thought(500)), (7, thought(1))]);
+        assert_eq!(costs.weigh(), BTreeMap::from([(0, 2.0), (1, 1.0)]), "body 7 does not exist");
+        costs.add(4, &[(0, thought(9500))]);
+        assert_eq!(costs.weigh(), BTreeMap::from([(0, 10.0), (1, 1.0)]));
+        assert_eq!(costs.weigh(), BTreeMap::from([(0, 10.0), (1, 1.0)]), "nothing new was measured");
+        let mut robots = Vec::new();
+        costs.write(&mut robots);
+        let a = &robots[0];
+        assert_eq!((a.path.as_str(), a.worker, a.quanta), ("/robots/a", 4, 2));
+        assert_eq!((a.sense_us, a.think_us, a.act_us, a.contact_us), (0.5, 5.5, 0.0, 0.0));
+        assert_eq!((a.cost_us, a.fuel), (6.0, 11_000.0));
+    }
+
+    #[test]
+    fn nothing_measured_is_nothing_written() {
+        let mut robots = Vec::new();
+        two().write(&mut robots);
+        assert!(robots.is_empty() && two().weigh().is_empty());
+    }
+}

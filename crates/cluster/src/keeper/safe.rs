@@ -1,0 +1,199 @@
+//! The last stop that all workers have reached and everything is known of: what a run goes back to.
+
+use crate::saved::Image;
+use std::collections::{BTreeMap, BTreeSet};
+use swarmyard_engine::{
+    Clock, Cut, How, InputKind, Journal, Margins, Minds, Model, Parcel, Pool, Scratch, State, Step, restore,
+    step,
+};
+use swarmyard_sim::{Run, Statistics};
+
+use super::status::Placed;
+use crate::message::Task;
+
+/// What a body weighs at least, of the mean.
+const LEAST: f64 = 0.01;
+
+/// A run at its last checkpoint, and the hashes of what was shown since.
+pub(super) struct Safe {
+    image: Image,
+    /// What each step since then added up to.
+    hashes: BTreeMap<u64, u64>,
+    /// Code that came while running: type, controller, bytes.
+    code: Vec<(u32, u32, Vec<u8>)>,
+    /// The stop up to which the journal was looked through for it.
+    learned: u64,
+    /// Hashes of it.
+    known: BTreeSet<u64>,
+    /// What each body weighs in the cut; 1 for all when nothing is known.
+    weights: BTreeMap<u32, f64>,
+}
+
+impl Safe {
+    pub(super) fn of(model: &Model, state: &State, minds: &Minds) -> Safe {
+        let image = Image::of(model, state, minds);
+        Safe {
+            image,
+            hashes: BTreeMap::new(),
+            code: Vec::new(),
+            learned: 0,
+            known: BTreeSet::new(),
+            weights: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn stop(&self) -> u64 {
+        self.image.stop()
+    }
+
+    pub(super) fn image(&self) -> &Image {
+        &self.image
+    }
+
+    pub(super) fn code(&self) -> &[(u32, u32, Vec<u8>)] {
+        &self.code
+    }
+
+    /// Takes note of code that came while running and that the journal switches to; tells whether any is new.
+    pub(super) fn learn(&mut self, run: &Run<'_>) -> bool {
+        let mut learned = false;
+        // A run that went back may have other inputs now from where it stands.
+        for input in run.journal.since(self.learned.min(run.state.stops)) {
+            let InputKind::Code { ty, controller, code } = input.kind else { continue };
+            let Some(program) = run.code.get(&code).filter(|_| self.known.insert(code)) else { continue };
+            self.code.push((ty, controller, program.bytes().1.to_vec()));
+            learned = true;
+        }
+        self.learned = run.state.stops;
+        learned
+    }
+
+    /// What each worker has to do from here on, and how the plane is cut for it. A world that is not divided is
+    /// done by all of them.
+    ///
+    /// `on` finds the worker that is at a place which the scenario names.
+    pub(super) fn deal(
+        &self,
+        model: &Model,
+        workers: u32,
+        how: How,
+        margins: &Margins,
+        on: &mut dyn FnMut(&str) -> Option<u32>,
+    ) -> (Cut, Vec<Task>) {
+        match &self.image {
+            Image::Whole(_, bytes) => {
+                (Cut::even(&[], workers, How::Tree), vec![Task::Whole(bytes.clone()); workers as usize])
+            }
+            Image::Bodies(_, checkpoint) => {
+                let cut = self.cut(model, checkpoint.bodies(), workers, how, on);
+                let charges = checkpoint.deal(&cut, margins);
+                (cut, charges.into_iter().map(Task::Share).collect())
+            }
+        }
+    }
+
+    /// The bodies, when the world is divided.
+    pub(super) fn bodies(&self) -> &[Parcel] {
+        match &self.image {
+            Image::Bodies(_, checkpoint) => checkpoint.bodies(),
+            Image::Whole(..) => &[],
+        }
+    }
+
+    /// Weighs bodies as an earlier run measured them; those it did not have count as the mean of the others.
+    pub(super) fn weigh(&mut self, model: &Model, earlier: &Statistics) -> Placed {
+        let known = earlier.robots.iter().filter_map(|r| Some((r.path.as_str(), r.known_us()?)));
+        let known: BTreeMap<&str, f64> = known.collect();
+        let cost = |p: &Parcel| Some((p.number, *known.get(&model.paths[p.number as usize])?));
+        let costs: BTreeMap<u32, f64> = self.bodies().iter().filter_map(cost).collect();
+        let placed = Placed { known: costs.len(), bodies: self.bodies().len() };
+        self.put_weights(&costs);
+        placed
+    }
+
+    /// Weighs bodies by what they cost. Those of which that is not known count as the mean of the others, and nobody as
+    /// nothing: what is not measured, as that they are told of and kept, is done for everybody.
+    fn put_weights(&mut self, costs: &BTreeMap<u32, f64>) {
+        let mean = costs.values().sum::<f64>() / costs.len().max(1) as f64;
+        if mean > 0.0 {
+            let weight = |number: u32| costs.get(&number).copied().unwrap_or(mean).max(LEAST * mean);
+            self.weights = self.bodies().iter().map(|p| (p.number, weight(p.number))).collect();
+        }
+    }
+
+    /// Cuts the plane for that many workers. Robots that belong to a place stay with who is there.
+    fn cut(
+        &self,
+        model: &Model,
+        bodies: &[Parcel],
+        workers: u32,
+        how: How,
+        on: &mut dyn FnMut(&str) -> Option<u32>,
+    ) -> Cut {
+        let weight = |number: u32| self.weights.get(&number).copied().unwrap_or(1.0);
+        let places: Vec<_> = bodies.iter().map(|p| (p.seen.pose.at, weight(p.number))).collect();
+        let cut = Cut::even(&places, workers, how);
+        let mut pins = Vec::new();
+        for parcel in bodies {
+            let placed = model.host_of(parcel.number as usize).and_then(&mut *on);
+            pins.extend(placed.map(|worker| (parcel.number, worker)));
+        }
+        cut.pinned(pins)
+    }
+
+    /// Takes note of what a step added up to.
+    pub(super) fn took(&mut self, stop: u64, hash: u64) {
+        self.hashes.insert(stop, hash);
+    }
+
+    /// Whether a step that was taken again came out as before.
+    pub(super) fn agrees(&self, stop: u64, hash: u64) -> bool {
+        self.hashes.get(&stop).is_none_or(|before| *before == hash)
+    }
+
+    /// A new checkpoint: everybody, with the memories of programs, at the stop that the run is at; and what bodies cost
+    /// lately.
+    pub(super) fn take(&mut self, run: &Run<'_>, bodies: Vec<Parcel>, costs: &BTreeMap<u32, f64>) {
+        let Image::Bodies(state, checkpoint) = &mut self.image else { return };
+        let switched = run.journal.all().iter().filter(|i| i.stop >= state.stops);
+        let switched = switched.filter_map(|i| match i.kind {
+            InputKind::Code { ty, controller, code } => Some((ty, controller, code)),
+            _ => None,
+        });
+        let switched: Vec<_> = switched.collect();
+        *checkpoint = checkpoint.later(Clock::of(run.state), bodies, &switched);
+        **state = run.state.clone();
+        self.hashes = self.hashes.split_off(&(run.state.stops + 1));
+        self.put_weights(costs);
+    }
+
+    /// The state of a whole world came: it is shown, and kept when it is due.
+    pub(super) fn take_whole(&mut self, run: &mut Run<'_>, bytes: Vec<u8>, keep: bool) -> Result<(), String> {
+        let (state, minds) = restore(run.model, run.minds, &bytes).map_err(|e| e.to_string())?;
+        (*run.state, *run.minds) = (state, minds);
+        if keep {
+            self.hashes = self.hashes.split_off(&(run.state.stops + 1));
+            self.image = Image::Whole(run.state.stops, bytes);
+        }
+        Ok(())
+    }
+
+    /// The run at a later stop, by taking the steps from here on again in this process.
+    pub(super) fn at(
+        &self,
+        stop: u64,
+        model: &Model,
+        minds: &Minds,
+        journal: &Journal,
+    ) -> Result<(State, Minds), String> {
+        let (mut state, mut minds) = self.image.open(model, minds)?;
+        let (mut scratch, pool) = (Scratch::default(), Pool::new(1)?);
+        while state.stops < stop {
+            match step(model, &mut state, &mut minds, journal, &mut scratch, &pool) {
+                Step::Done(_) => {}
+                Step::Blocked(_) => return Err("the journal of the run has a gap".to_owned()),
+            }
+        }
+        Ok((state, minds))
+    }
+}

@@ -1,0 +1,122 @@
+//! Workers as threads on a switchboard, and worlds to give them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use swarmyard_cluster::{Keeper, Natives, Plan, Setup, Staff, Status, work};
+use swarmyard_fabric::local::Switchboard;
+use swarmyard_sim::{Options, Sim};
+
+/// Hires threads.
+pub(crate) struct Threads {
+    pub(crate) board: Switchboard,
+    pub(crate) run: u64,
+    workers: BTreeMap<u32, (Arc<AtomicBool>, JoinHandle<()>)>,
+    /// How many may be hired in all.
+    pub(crate) most: u32,
+    /// Whether it hires at all: others may come by themselves.
+    pub(crate) hires: bool,
+    /// Which worker has which place.
+    pub(crate) places: Vec<(u32, String)>,
+    /// How long a worker waits for a word of its keeper.
+    pub(crate) patience: Duration,
+    /// How long it takes to hire somebody after the first.
+    pub(crate) delay: Duration,
+}
+
+impl Threads {
+    pub(crate) fn new(board: &Switchboard, run: u64) -> Threads {
+        Threads {
+            board: board.clone(),
+            run,
+            workers: BTreeMap::new(),
+            most: u32::MAX,
+            hires: true,
+            places: Vec::new(),
+            patience: Duration::from_secs(20),
+            delay: Duration::ZERO,
+        }
+    }
+}
+
+impl Staff for Threads {
+    fn hire(&mut self, number: u32) -> Result<(), String> {
+        if number >= self.most {
+            return Err("nobody is left".to_owned());
+        }
+        if !self.hires {
+            return Ok(());
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let (told, member) = (Arc::clone(&stop), self.board.member(&format!("worker-{number}")));
+        if number > 0 {
+            std::thread::sleep(self.delay);
+        }
+        let (run, patience) = (self.run, self.patience);
+        let thread = std::thread::spawn(move || {
+            let fabric = Arc::new(member);
+            let setup = Setup {
+                fabric,
+                run,
+                me: number,
+                threads: 1,
+                patience,
+                hold: None,
+                natives: Natives::default(),
+            };
+            work(&setup, &told).expect("the switchboard is there");
+        });
+        self.workers.insert(number, (stop, thread));
+        Ok(())
+    }
+
+    fn is_on(&self, number: u32, place: &str) -> bool {
+        self.places.iter().any(|(worker, name)| *worker == number && name == place)
+    }
+
+    fn dismiss(&mut self, number: u32) {
+        if let Some((stop, thread)) = self.workers.remove(&number) {
+            stop.store(true, Ordering::Relaxed);
+            drop(thread);
+        }
+    }
+}
+
+pub(crate) fn world(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../worlds/{name}.toml"))
+}
+
+pub(crate) fn load(name: &str) -> Sim {
+    Sim::load(world(name), &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// A number for a run that no other test has.
+pub(crate) fn fresh_run() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A run of this text on workers, and how it is spread.
+pub(crate) fn spread_text(text: &str, plan: Plan) -> (Sim, Arc<std::sync::Mutex<Status>>) {
+    let (board, run) = (Switchboard::default(), fresh_run());
+    let staff = Threads::new(&board, run);
+    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");
+    let status = keeper.status();
+    let mut sim = Sim::from_text(text).unwrap_or_else(|e| panic!("{e}"));
+    sim.give_to(Box::new(keeper));
+    (sim, status)
+}
+
+/// A run on workers, and how it is spread.
+pub(crate) fn spread(name: &str, plan: Plan, board: &Switchboard) -> (Sim, Arc<std::sync::Mutex<Status>>) {
+    let run = fresh_run();
+    let staff = Threads::new(board, run);
+    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");
+    let status = keeper.status();
+    let mut sim = load(name);
+    sim.give_to(Box::new(keeper));
+    (sim, status)
+}

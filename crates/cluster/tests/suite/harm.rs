@@ -1,0 +1,189 @@
+//! Workers are lost, cut off, late; messages are lost, doubled and late: the run comes out the same.
+
+use crate::common::{Threads, fresh_run, load, spread};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use swarmyard_cluster::{Keeper, Plan, Staff};
+use swarmyard_engine::Frame;
+use swarmyard_fabric::local::Switchboard;
+use swarmyard_sim::Statistics;
+
+const WORLD: &str = "forty-wander";
+const STEPS: usize = 60;
+
+fn undisturbed() -> Vec<Frame> {
+    let mut sim = load(WORLD);
+    (0..STEPS).map(|_| sim.step().expect("a step")).collect()
+}
+
+/// Runs on three workers; `harm` is called before every step.
+fn disturbed(plan: Plan, lease: Duration, mut harm: impl FnMut(usize, &Switchboard)) -> (Vec<Frame>, Lives) {
+    let board = Switchboard::new(lease);
+    let (mut sim, status) = spread(WORLD, plan, &board);
+    let mut frames = Vec::new();
+    for k in 0..STEPS {
+        harm(k, &board);
+        frames.push(sim.step().unwrap_or_else(|e| panic!("step {k}: {e}")));
+    }
+    let status = status.lock().expect("status").clone();
+    let Statistics { epochs, lost, again, .. } = status.statistics;
+    (frames, Lives { epochs, lost, again })
+}
+
+struct Lives {
+    epochs: u32,
+    lost: Vec<u32>,
+    again: u64,
+}
+
+fn plan() -> Plan {
+    Plan { keep_every: 16, period: 4, ..Plan::of(3) }
+}
+
+#[test]
+fn a_worker_that_is_cut_off_is_replaced_and_nothing_shows() {
+    let lease = Duration::from_millis(150);
+    let (frames, lives) = disturbed(plan(), lease, |k, board| {
+        if k == 25 {
+            board.cut("worker-1");
+        }
+    });
+    assert!(frames == undisturbed());
+    assert_eq!(lives.lost, [1]);
+    assert!(lives.epochs >= 2 && lives.again > 0, "{} {}", lives.epochs, lives.again);
+}
+
+#[test]
+fn two_that_do_not_hear_each_other_are_no_matter_while_the_keeper_hears_both() {
+    let (frames, lives) = disturbed(plan(), Duration::from_millis(500), |k, board| {
+        if k == 25 {
+            board.part("worker-0", "worker-1");
+        }
+    });
+    assert!(frames == undisturbed());
+    assert_eq!(lives.lost, [1]);
+}
+
+#[test]
+fn workers_lost_one_after_another_are_no_matter_while_others_come() {
+    let lease = Duration::from_millis(150);
+    let (frames, lives) = disturbed(plan(), lease, |k, board| match k {
+        10 => board.cut("worker-0"),
+        20 => board.cut("worker-2"),
+        40 => board.cut("worker-3"),
+        _ => {}
+    });
+    assert!(frames == undisturbed());
+    assert_eq!(lives.lost, [0, 2, 3]);
+}
+
+#[test]
+fn recovery_takes_less_than_two_leases() {
+    let lease = Duration::from_millis(500);
+    let mut cut = None;
+    let mut longest = Duration::ZERO;
+    let mut before = Instant::now();
+    let (frames, _) = disturbed(plan(), lease, |k, board| {
+        if cut.is_some() {
+            longest = longest.max(before.elapsed());
+        }
+        before = Instant::now();
+        if k == 30 {
+            board.cut("worker-2");
+            cut = Some(k);
+        }
+    });
+    assert!(frames == undisturbed());
+    println!("longest step after the loss: {longest:?}");
+    assert!(longest > lease / 2, "it was not cut off");
+}
+
+#[test]
+fn the_last_one_is_enough_when_nobody_else_comes() {
+    let board = Switchboard::new(Duration::from_millis(150));
+    let run = fresh_run();
+    let mut staff = Threads::new(&board, run);
+    staff.most = 3;
+    let keeper =
+        Keeper::new(Arc::new(board.member("keeper")), run, plan(), Box::new(staff)).expect("a keeper");
+    let mut sim = load(WORLD);
+    sim.give_to(Box::new(keeper));
+    for (k, frame) in undisturbed().into_iter().enumerate() {
+        match k {
+            12 => board.cut("worker-0"),
+            30 => board.cut("worker-1"),
+            _ => {}
+        }
+        assert_eq!(sim.step().expect("a step"), frame, "step {k}");
+    }
+}
+
+#[test]
+fn messages_that_are_lost_are_asked_for_again() {
+    let (frames, lives) = disturbed(plan(), Duration::from_secs(1), |k, board| {
+        if k % 7 == 3 {
+            board.lose("swarm/run/*/work/q/**", 2);
+        }
+    });
+    assert!(frames == undisturbed());
+    assert!(lives.lost.is_empty());
+}
+
+#[test]
+fn messages_that_come_twice_or_in_another_order_make_no_difference() {
+    let (frames, lives) = disturbed(plan(), Duration::from_secs(1), |k, board| {
+        if k == 0 {
+            board.double("swarm/run/*/work/q/**", 200);
+            board.scramble("swarm/run/*/work/q/**", 7, 3);
+        }
+    });
+    assert!(frames == undisturbed());
+    assert!(lives.lost.is_empty());
+}
+
+#[test]
+fn orders_that_are_lost_are_said_again() {
+    let (frames, _) = disturbed(plan(), Duration::from_secs(1), |k, board| {
+        if k % 20 == 5 {
+            board.lose("swarm/run/*/work/order/*", 1);
+        }
+    });
+    assert!(frames == undisturbed());
+}
+
+#[test]
+fn workers_may_run_ahead_of_who_looks() {
+    let (frames, _) = disturbed(Plan { ahead: 16, ..plan() }, Duration::from_millis(150), |k, board| {
+        if k == 33 {
+            board.cut("worker-1");
+        }
+    });
+    assert!(frames == undisturbed());
+}
+
+#[test]
+fn a_worker_that_comes_late_joins_at_the_next_checkpoint() {
+    let board = Switchboard::new(Duration::from_millis(150));
+    let run = fresh_run();
+    let mut staff = Threads::new(&board, run);
+    staff.hires = false;
+    let plan = Plan { patience: Duration::from_millis(100), ..plan() };
+    // They come by themselves, the third of them late.
+    let mut late = Threads::new(&board, run);
+    late.hire(0).expect("a thread");
+    late.hire(1).expect("a thread");
+    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff));
+    let keeper = keeper.expect("a keeper");
+    let status = keeper.status();
+    let mut sim = load(WORLD);
+    sim.give_to(Box::new(keeper));
+    for (k, frame) in undisturbed().into_iter().enumerate() {
+        if k == 20 {
+            late.hire(2).expect("a thread");
+        }
+        assert_eq!(sim.step().expect("a step"), frame, "step {k}");
+    }
+    let status = status.lock().expect("status");
+    let workers = &status.statistics.workers;
+    assert!(workers.iter().any(|w| w.worker == 2 && w.bodies > 0), "{workers:?}");
+}

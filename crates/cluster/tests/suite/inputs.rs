@@ -1,0 +1,120 @@
+//! What comes from outside enters a run on workers as it enters one at home.
+
+use crate::common::{load, spread};
+use swarmyard_base::Ratio;
+use swarmyard_cluster::Plan;
+use swarmyard_fabric::local::Switchboard;
+use swarmyard_part_api::Detail;
+use swarmyard_sim::{Error, Sim, Timeline};
+
+/// Steers a run: halts, another quantum, another level of detail, commands, at certain stops.
+fn steer(sim: &mut Sim, stop: u64) {
+    match stop {
+        5 => sim.halt("/robots/tug3", true).expect("a robot"),
+        9 => sim.set_quantum(Ratio::new(1, 50).expect("a quantum")),
+        14 => sim.halt("/robots/tug3", false).expect("a robot"),
+        17 => sim.set_detail(Detail::Coarse),
+        21 => sim.command("/robots/tug2/drive", "left", &[0.1]).expect("a drive"),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_run_is_steered_on_workers_as_at_home() {
+    for ahead in [0, 6] {
+        let (mut one, board) = (load("forty-wander"), Switchboard::default());
+        let plan = Plan { ahead, keep_every: 8, period: 4, ..Plan::of(3) };
+        let (mut many, status) = spread("forty-wander", plan, &board);
+        for k in 0..40 {
+            steer(&mut one, k);
+            steer(&mut many, k);
+            assert_eq!(one.step().expect("a step"), many.step().expect("a step"), "step {k}, {ahead} ahead");
+        }
+        assert_eq!(one.journal(), many.journal());
+        // Who had gone ahead had to go back.
+        assert_eq!(status.lock().expect("status").statistics.again > 0, ahead > 0);
+    }
+}
+
+#[test]
+fn robots_that_wait_for_commands_are_named_and_then_go_on() {
+    let text = r#"
+        format = 1
+        [type.bot]
+        radius = 0.2
+        [[type.bot.part]]
+        name = "drive"
+        class = "diff-drive"
+        [type.bot.controller]
+        class = "external"
+        wait = true
+        [[robot]]
+        name = "a"
+        type = "bot"
+        at = [0, 0]
+        [[robot]]
+        name = "b"
+        type = "bot"
+        at = [3, 0]
+    "#;
+    let waiting = |sim: &mut Sim| match sim.step() {
+        Err(Error::Blocked(robots)) => robots,
+        other => panic!("{other:?}"),
+    };
+    let run = crate::common::fresh_run();
+    let board = Switchboard::default();
+    let staff = crate::common::Threads::new(&board, run);
+    let keeper = swarmyard_cluster::Keeper::new(
+        std::sync::Arc::new(board.member("keeper")),
+        run,
+        Plan::of(2),
+        Box::new(staff),
+    );
+    let (mut one, mut many) =
+        (Sim::from_text(text).expect("a world"), Sim::from_text(text).expect("a world"));
+    many.give_to(Box::new(keeper.expect("a keeper")));
+    for k in 0..10 {
+        assert_eq!(waiting(&mut one), waiting(&mut many), "step {k}");
+        for sim in [&mut one, &mut many] {
+            sim.command("/robots/a/drive", "left", &[0.05 * f64::from(k)]).expect("a drive");
+            sim.skip("/robots/b").expect("a robot");
+        }
+        assert_eq!(one.step().expect("a step"), many.step().expect("a step"), "step {k}");
+    }
+}
+
+#[test]
+fn a_run_on_workers_can_be_rewound_and_branched() {
+    let plan = Plan { keep_every: 4, ..Plan::of(2) };
+    let (mut sim, _) = spread("forty-wander", plan, &Switchboard::default());
+    let mut timeline = Timeline::default();
+    let mut hashes = vec![sim.hash()];
+    timeline.keep(&mut sim);
+    for _ in 0..20 {
+        hashes.push(sim.step().expect("a step").hash);
+        timeline.keep(&mut sim);
+    }
+    let view = timeline.view(&sim, 10).expect("it was there");
+    assert_eq!(view.hash(), hashes[10]);
+    timeline.branch(&mut sim, view).expect("it is the same run");
+    for (k, hash) in hashes.iter().enumerate().skip(11) {
+        assert_eq!(sim.step().expect("a step").hash, *hash, "step {k}, on workers again");
+    }
+}
+
+#[test]
+fn a_snapshot_taken_at_home_is_opened_on_workers() {
+    let mut one = load("crowd");
+    for _ in 0..10 {
+        one.step().expect("a step");
+    }
+    let bytes = one.snapshot();
+    let (mut many, _) = spread("crowd", Plan::of(3), &Switchboard::default());
+    many.step().expect("a step");
+    many.restore(&bytes).expect("the same world");
+    for _ in 0..10 {
+        assert_eq!(one.step().expect("a step"), many.step().expect("a step"));
+    }
+    many.gather().expect("it comes home");
+    assert_eq!(one.snapshot(), many.snapshot());
+}

@@ -1,0 +1,157 @@
+//! How bodies move where robots live by events: each on one path from a moment on, or at rest.
+//!
+//! A body at rest takes 48 bytes: what only a moving one needs stands elsewhere.
+
+use serde::{Deserialize, Serialize};
+use swarmyard_base::{Moment, Pose2, Twist2, math};
+use swarmyard_motion::flights::Path;
+use swarmyard_part_api::{Phase, Segment};
+
+/// How one body moves from a moment on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Going {
+    /// Since when.
+    pub start: Moment,
+    /// Pose at the start.
+    pub pose: Pose2,
+    /// `None` when it stands and is not told to do anything.
+    motion: Option<Box<Moving>>,
+}
+
+/// What there is to say of a body that moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Moving {
+    twist: Twist2,
+    in_world: bool,
+    journey: Option<Box<Journey>>,
+}
+
+impl Going {
+    /// At rest.
+    #[must_use]
+    pub fn rest(start: Moment, pose: Pose2) -> Going {
+        Going { start, pose, motion: None }
+    }
+
+    /// With a velocity in its own frame, or in the world's; nobody told it to.
+    #[must_use]
+    pub fn free(start: Moment, pose: Pose2, twist: Twist2, in_world: bool) -> Going {
+        let motion = (!twist.is_rest()).then(|| Box::new(Moving { twist, in_world, journey: None }));
+        Going { start, pose, motion }
+    }
+
+    /// On a phase of a motion it was told to make.
+    #[must_use]
+    pub fn told(start: Moment, pose: Pose2, phase: &Phase, journey: Box<Journey>) -> Going {
+        let moving = Moving { twist: phase.twist, in_world: phase.in_world, journey: Some(journey) };
+        Going { start, pose, motion: Some(Box::new(moving)) }
+    }
+
+    /// Velocity: in the body's frame, or in the world's.
+    #[inline]
+    #[must_use]
+    pub fn twist(&self) -> Twist2 {
+        self.motion.as_ref().map_or(Twist2::REST, |m| m.twist)
+    }
+
+    /// Whether it stands.
+    #[inline]
+    #[must_use]
+    pub fn is_rest(&self) -> bool {
+        self.motion.as_ref().is_none_or(|m| m.twist.is_rest())
+    }
+
+    /// Whether the linear velocity is constant in the world's frame.
+    #[must_use]
+    pub fn in_world(&self) -> bool {
+        self.motion.as_ref().is_some_and(|m| m.in_world)
+    }
+
+    /// The motion a robot was told to make; none when it stands or only glides.
+    #[must_use]
+    pub fn journey(&self) -> Option<&Journey> {
+        self.motion.as_ref()?.journey.as_deref()
+    }
+
+    /// Nobody's motion any more; it goes on as it goes.
+    pub(super) fn take_journey(&mut self) -> Option<Box<Journey>> {
+        self.motion.as_mut()?.journey.take()
+    }
+
+    /// As a segment that starts at 0.
+    #[must_use]
+    pub fn segment(&self) -> Segment {
+        let (rot, twist) = (self.pose.rot(), self.twist());
+        if self.in_world() {
+            Segment::glide(0.0, self.pose, rot, twist.linear(), twist.spin)
+        } else {
+            Segment::arc(0.0, self.pose, rot, twist)
+        }
+    }
+
+    /// As a path.
+    #[must_use]
+    pub fn path(&self) -> Path {
+        if self.is_rest() {
+            return Path::rest(self.start, self.pose);
+        }
+        Path::along(self.start, &self.segment())
+    }
+
+    /// Where it is at a moment; the heading is wrapped.
+    #[must_use]
+    pub fn pose_at(&self, moment: Moment) -> Pose2 {
+        if self.is_rest() {
+            return self.pose;
+        }
+        let pose = self.segment().pose_at(moment.since(self.start));
+        Pose2 { heading: math::wrap_angle(pose.heading), ..pose }
+    }
+
+    /// Bytes of memory that its motion takes.
+    pub(super) fn motion_bytes(&self) -> usize {
+        let journey = |j: &Journey| size_of::<Journey>() + j.phases.len() * size_of::<Phase>();
+        self.motion.as_ref().map_or(0, |m| size_of::<Moving>() + m.journey.as_deref().map_or(0, journey))
+    }
+}
+
+/// A motion under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Journey {
+    /// Number of the task.
+    pub task: u64,
+    /// The protocol that wanted it.
+    pub node: u16,
+    /// What it was called: `MoveTo`, `Turn`, …
+    pub name: String,
+    /// All its phases.
+    pub phases: Vec<Phase>,
+    /// The one under way.
+    pub at: u32,
+    /// When that ends, as far as is known.
+    pub until: Moment,
+    /// When its centre crosses the edge of a zone next.
+    pub zone: Option<Moment>,
+    /// How fast the ground lets it go.
+    pub factor: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::Inner;
+    use swarmyard_part_api::Graph;
+
+    #[test]
+    fn a_robot_that_stands_takes_little_memory() {
+        assert_eq!(size_of::<Going>(), 48);
+        assert_eq!(size_of::<Inner>(), 16);
+        assert_eq!(size_of::<Option<Graph>>(), 40);
+    }
+
+    #[test]
+    fn a_velocity_of_zero_is_rest() {
+        let pose = Pose2::default();
+        assert_eq!(Going::free(Moment::ZERO, pose, Twist2::REST, true), Going::rest(Moment::ZERO, pose));
+    }
+}

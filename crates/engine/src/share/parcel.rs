@@ -1,0 +1,183 @@
+//! All there is about one body: on its way to another worker, or into a checkpoint.
+
+use crate::minds::{Minds, Packed};
+use crate::model::Model;
+use crate::queue::{Event, EventKey};
+use crate::state::{PartColumns, State};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use swarmyard_base::{Pose2, Twist2, Uid};
+use swarmyard_part_api::{Carry, Touch};
+
+/// One body with its parts, registers and controllers.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Parcel {
+    /// Its slot in the whole model.
+    pub number: u32,
+    /// Where it is and how it moves.
+    pub seen: Sighting,
+    halted: bool,
+    parts: Vec<PartColumns>,
+    controllers: Vec<Vec<f64>>,
+    minds: Vec<Packed>,
+    touches: Vec<Touch>,
+    queue: Vec<(EventKey, Event)>,
+}
+
+/// What others can see of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sighting {
+    /// Where it is.
+    pub pose: Pose2,
+    /// Its velocity in its own frame.
+    pub twist: Twist2,
+    /// What it did in the last stretch, in its own frame.
+    pub moved: Twist2,
+    /// Who carries it.
+    pub held: Option<Held>,
+}
+
+/// How a body is carried.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// Number of who carries it.
+    carrier: u32,
+    /// Number of the carrier's part that holds it.
+    part: u32,
+    /// Where it is in the hand's frame.
+    offset: Pose2,
+}
+
+impl Held {
+    /// As it is written down where bodies have other slots; nothing when one of both is not there.
+    pub(crate) fn carry(&self, object: u32, slot_of: impl Fn(u32) -> Option<usize>) -> Option<Carry> {
+        let (object, carrier) = (slot_of(object)? as u32, slot_of(self.carrier)? as u32);
+        Some(Carry { object, carrier, part: self.part, offset: self.offset })
+    }
+}
+
+impl Sighting {
+    /// What can be seen of the body in `slot`. `number` tells the number of who is in a slot.
+    pub(crate) fn of(state: &State, slot: usize, number: impl Fn(u32) -> u32) -> Sighting {
+        let held = state.carried.binary_search_by_key(&(slot as u32), |c| c.object).ok().map(|k| {
+            let Carry { carrier, part, offset, .. } = state.carried[k];
+            Held { carrier: number(carrier), part, offset }
+        });
+        Sighting { pose: state.pose[slot], twist: state.twist[slot], moved: state.moved[slot], held }
+    }
+}
+
+fn row(column: &[f64], rows: usize, row: usize) -> Vec<f64> {
+    let width = column.len() / rows.max(1);
+    column[row * width..(row + 1) * width].to_vec()
+}
+
+/// Writes a row; answers whether it fits.
+fn put(column: &mut [f64], rows: usize, row: usize, data: &[f64]) -> bool {
+    let width = column.len() / rows.max(1);
+    let fits = data.len() == width;
+    if fits {
+        column[row * width..(row + 1) * width].copy_from_slice(data);
+    }
+    fits
+}
+
+/// Packs bodies of one state.
+pub(crate) struct Packer<'a> {
+    model: &'a Model,
+    state: &'a State,
+    /// With them the memories of programs are packed as well.
+    minds: Option<&'a Minds>,
+    /// Numbers of the bodies by slot; `None` where those are the same.
+    numbers: Option<&'a [u32]>,
+    pending: BTreeMap<Uid, Vec<(EventKey, Event)>>,
+}
+
+impl<'a> Packer<'a> {
+    pub(crate) fn new(
+        model: &'a Model,
+        state: &'a State,
+        minds: Option<&'a Minds>,
+        numbers: Option<&'a [u32]>,
+    ) -> Packer<'a> {
+        let mut pending: BTreeMap<Uid, Vec<(EventKey, Event)>> = BTreeMap::new();
+        for (key, event) in state.queue.all() {
+            pending.entry(key.low).or_default().push((*key, event.clone()));
+        }
+        Packer { model, state, minds, numbers, pending }
+    }
+
+    /// Packs the body in `slot`.
+    pub(crate) fn pack(&self, slot: usize) -> Parcel {
+        let Packer { model, state, minds, numbers, pending } = self;
+        let number = |slot: u32| numbers.map_or(slot, |numbers| numbers[slot as usize]);
+        let t = model.type_of[slot] as usize;
+        let (ty, columns) = (&model.types[t], &state.types[t]);
+        let (rows, k) = (ty.slots.len(), slot - ty.slots.start);
+        let part = |p: &PartColumns| PartColumns {
+            readings: row(&p.readings, rows, k),
+            commands: row(&p.commands, rows, k),
+            state: row(&p.state, rows, k),
+        };
+        let first = state.touches.partition_point(|t| (t.slot as usize) < slot);
+        let touches = state.touches[first..].iter().take_while(|t| t.slot as usize == slot);
+        let uid = model.uids[slot];
+        Parcel {
+            number: number(slot as u32),
+            seen: Sighting::of(state, slot, number),
+            halted: state.halted[slot],
+            parts: columns.parts.iter().map(part).collect(),
+            controllers: columns.controllers.iter().map(|c| row(c, rows, k)).collect(),
+            minds: minds.map_or_else(Vec::new, |minds| minds.pack(t, k)),
+            touches: touches.copied().collect(),
+            queue: pending.get(&uid).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+impl Parcel {
+    /// Unpacks it into `slot`. Contacts are added at the end: sort them when all is unpacked.
+    ///
+    /// # Errors
+    /// When it does not fit, or a memory cannot be brought back.
+    pub(crate) fn unpack(
+        &self,
+        model: &Model,
+        state: &mut State,
+        minds: Option<&mut Minds>,
+        slot: usize,
+    ) -> Result<(), String> {
+        let misfit = || format!("the parcel of body {} does not fit this world", self.number);
+        let t = model.type_of[slot] as usize;
+        let (ty, columns) = (&model.types[t], &mut state.types[t]);
+        let (rows, k) = (ty.slots.len(), slot - ty.slots.start);
+        if self.parts.len() != columns.parts.len() || self.controllers.len() != columns.controllers.len() {
+            return Err(misfit());
+        }
+        state.pose[slot] = self.seen.pose;
+        state.twist[slot] = self.seen.twist;
+        state.moved[slot] = self.seen.moved;
+        state.halted[slot] = self.halted;
+        for (to, from) in columns.parts.iter_mut().zip(&self.parts) {
+            let fits = put(&mut to.readings, rows, k, &from.readings)
+                && put(&mut to.commands, rows, k, &from.commands)
+                && put(&mut to.state, rows, k, &from.state);
+            if !fits {
+                return Err(misfit());
+            }
+        }
+        for (to, from) in columns.controllers.iter_mut().zip(&self.controllers) {
+            if !put(to, rows, k, from) {
+                return Err(misfit());
+            }
+        }
+        if let Some(minds) = minds {
+            minds.unpack(t, k, &self.minds)?;
+        }
+        state.touches.extend(self.touches.iter().map(|t| Touch { slot: slot as u32, ..*t }));
+        for (key, event) in &self.queue {
+            state.queue.push(*key, event.clone());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,320 @@
+//! Who comes in: the check that stands between what arrives and what is used.
+//!
+//! In: the header of a message, and the worker whose key it came under. Out: yes, or a named refusal, which is counted.
+//! A gate knows one run, one epoch and the workers that belong to it.
+//!
+//! Each sequence number of a sender passes once. Out of order is fine: up to [`WINDOW`] numbers that came early are
+//! remembered, and what is older than those is refused.
+
+use crate::envelope::{Broken, Header};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use thiserror::Error;
+
+/// Sequence numbers of one sender that may be ahead of one that is missing.
+pub const WINDOW: usize = 1024;
+
+/// Why a message was not let in. The run is as it was before it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// It is no message at all.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    /// It belongs to another run.
+    #[error("it belongs to run {0}")]
+    OtherRun(u64),
+    /// It comes from before a worker was lost.
+    #[error("it belongs to epoch {0}, which is over")]
+    OldEpoch(u32),
+    /// It comes from an epoch that has not begun here; its sender is asked again later.
+    #[error("it belongs to epoch {0}, which has not begun here")]
+    NewEpoch(u32),
+    /// Its sender is no worker of this run.
+    #[error("its sender {0} is unknown")]
+    UnknownSender(u32),
+    /// It came under the key of another worker than it names.
+    #[error("it says it is from {says} and came under the key of {came_from}")]
+    Forged {
+        /// The sender in the header.
+        says: u32,
+        /// The sender in the key.
+        came_from: u32,
+    },
+    /// It is about a quantum that is over here, or too far ahead; its number may still pass later.
+    #[error("it is about quantum {0}, which is not wanted now")]
+    Unwanted(u64),
+    /// It was let in before.
+    #[error("number {sequence} of sender {sender} came before")]
+    Replayed {
+        /// Whose it is.
+        sender: u32,
+        /// Its number.
+        sequence: u64,
+    },
+}
+
+/// How often each refusal happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refusals {
+    /// [`Broken::NotOurs`].
+    pub not_ours: u64,
+    /// [`Broken::OtherVersion`].
+    pub other_version: u64,
+    /// [`Broken::CutOff`].
+    pub cut_off: u64,
+    /// [`Broken::TooLong`].
+    pub too_long: u64,
+    /// [`Broken::WrongSum`].
+    pub wrong_sum: u64,
+    /// [`Refused::OtherRun`].
+    pub other_run: u64,
+    /// [`Refused::OldEpoch`].
+    pub old_epoch: u64,
+    /// [`Refused::NewEpoch`].
+    pub new_epoch: u64,
+    /// [`Refused::UnknownSender`].
+    pub unknown_sender: u64,
+    /// [`Refused::Forged`].
+    pub forged: u64,
+    /// [`Refused::Unwanted`].
+    pub unwanted: u64,
+    /// [`Refused::Replayed`].
+    pub replayed: u64,
+}
+
+impl Refusals {
+    /// All of them by name, for a report.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, u64); 12] {
+        [
+            ("not ours", self.not_ours),
+            ("other version", self.other_version),
+            ("cut off", self.cut_off),
+            ("too long", self.too_long),
+            ("wrong checksum", self.wrong_sum),
+            ("other run", self.other_run),
+            ("old epoch", self.old_epoch),
+            ("new epoch", self.new_epoch),
+            ("unknown sender", self.unknown_sender),
+            ("forged sender", self.forged),
+            ("unwanted quantum", self.unwanted),
+            ("replayed", self.replayed),
+        ]
+    }
+
+    /// All together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.named().iter().map(|n| n.1).sum()
+    }
+
+    fn count(&mut self, why: Refused) {
+        let place = match why {
+            Refused::Broken(Broken::NotOurs) => &mut self.not_ours,
+            Refused::Broken(Broken::OtherVersion(_)) => &mut self.other_version,
+            Refused::Broken(Broken::CutOff { .. }) => &mut self.cut_off,
+            Refused::Broken(Broken::TooLong { .. }) => &mut self.too_long,
+            Refused::Broken(Broken::WrongSum) => &mut self.wrong_sum,
+            Refused::OtherRun(_) => &mut self.other_run,
+            Refused::OldEpoch(_) => &mut self.old_epoch,
+            Refused::NewEpoch(_) => &mut self.new_epoch,
+            Refused::UnknownSender(_) => &mut self.unknown_sender,
+            Refused::Forged { .. } => &mut self.forged,
+            Refused::Unwanted(_) => &mut self.unwanted,
+            Refused::Replayed { .. } => &mut self.replayed,
+        };
+        *place += 1;
+    }
+}
+
+/// The check, and what it remembers.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    run: u64,
+    epoch: u32,
+    wanted: RangeInclusive<u64>,
+    senders: BTreeMap<u32, Passed>,
+    refusals: Refusals,
+}
+
+/// Which sequence numbers of a sender have passed: all below the floor, and these.
+#[derive(Clone, Debug, Default)]
+struct Passed {
+    floor: u64,
+    above: BTreeSet<u64>,
+}
+
+impl Gate {
+    /// A gate for these workers of a run.
+    #[must_use]
+    pub fn new(run: u64, epoch: u32, senders: impl IntoIterator<Item = u32>) -> Gate {
+        let senders = senders.into_iter().map(|s| (s, Passed::default())).collect();
+        Gate { run, epoch, wanted: 0..=u64::MAX, senders, refusals: Refusals::default() }
+    }
+
+    /// Lets in only messages about these quanta from now on; without it, about all.
+    pub fn want(&mut self, quanta: RangeInclusive<u64>) {
+        self.wanted = quanta;
+    }
+
+    /// Begins another epoch with these workers: sequence numbers begin again, all quanta are wanted, and what was refused
+    /// stays counted.
+    pub fn begin(&mut self, epoch: u32, senders: impl IntoIterator<Item = u32>) {
+        *self = Gate { refusals: self.refusals, ..Gate::new(self.run, epoch, senders) };
+    }
+
+    /// The epoch.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// What was refused so far.
+    #[must_use]
+    pub fn refusals(&self) -> Refusals {
+        self.refusals
+    }
+
+    /// Opens bytes that came under the key of a worker, and lets them in or not.
+    ///
+    /// # Errors
+    /// The reason, which has been counted.
+    pub fn admit<'a>(
+        &mut self,
+        came_from: u32,
+        bytes: &'a [u8],
+        limit: usize,
+    ) -> Result<(Header, &'a [u8]), Refused> {
+        let opened = crate::envelope::open(bytes, limit).map_err(Refused::from);
+        let admitted = opened.and_then(|(header, payload)| {
+            self.check(came_from, &header)?;
+            Ok((header, payload))
+        });
+        if let Err(why) = admitted {
+            self.refusals.count(why);
+        }
+        admitted
+    }
+
+    fn check(&mut self, came_from: u32, header: &Header) -> Result<(), Refused> {
+        let Header { run, epoch, quantum, sender, sequence } = *header;
+        if run != self.run {
+            return Err(Refused::OtherRun(run));
+        }
+        if epoch < self.epoch {
+            return Err(Refused::OldEpoch(epoch));
+        }
+        if epoch > self.epoch {
+            return Err(Refused::NewEpoch(epoch));
+        }
+        let passed = self.senders.get_mut(&sender).ok_or(Refused::UnknownSender(sender))?;
+        if sender != came_from {
+            return Err(Refused::Forged { says: sender, came_from });
+        }
+        if !self.wanted.contains(&quantum) {
+            return Err(Refused::Unwanted(quantum));
+        }
+        if !passed.pass(sequence) {
+            return Err(Refused::Replayed { sender, sequence });
+        }
+        Ok(())
+    }
+}
+
+impl Passed {
+    /// Whether this number passes for the first time.
+    fn pass(&mut self, sequence: u64) -> bool {
+        if sequence < self.floor || !self.above.insert(sequence) {
+            return false;
+        }
+        if self.above.len() > WINDOW
+            && let Some(first) = self.above.pop_first()
+        {
+            self.floor = first + 1;
+        }
+        while self.above.remove(&self.floor) {
+            self.floor += 1;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::seal;
+
+    fn message(run: u64, epoch: u32, sender: u32, sequence: u64) -> Vec<u8> {
+        seal(&Header { run, epoch, quantum: 5, sender, sequence }, b"hello")
+    }
+
+    #[test]
+    fn what_belongs_here_comes_in_and_everything_else_is_named_and_counted() {
+        let mut gate = Gate::new(10, 3, [1, 2]);
+        assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
+        let cases = [
+            (1, message(11, 3, 1, 1), Refused::OtherRun(11)),
+            (1, message(10, 2, 1, 1), Refused::OldEpoch(2)),
+            (1, message(10, 4, 1, 1), Refused::NewEpoch(4)),
+            (9, message(10, 3, 9, 1), Refused::UnknownSender(9)),
+            (1, message(10, 3, 2, 1), Refused::Forged { says: 2, came_from: 1 }),
+            (1, message(10, 3, 1, 0), Refused::Replayed { sender: 1, sequence: 0 }),
+            (1, b"nonsense".to_vec(), Refused::Broken(Broken::NotOurs)),
+        ];
+        for (count, (came_from, bytes, why)) in cases.into_iter().enumerate() {
+            assert_eq!(gate.admit(came_from, &bytes, 100), Err(why));
+            assert_eq!(gate.refusals().total(), count as u64 + 1);
+        }
+        assert!(gate.refusals().named().iter().filter(|n| n.1 > 0).all(|n| n.1 == 1));
+        let long = message(10, 3, 1, 1);
+        assert_eq!(gate.admit(1, &long, 4), Err(Broken::TooLong { is: 5, most: 4 }.into()));
+        assert!(gate.admit(1, &long, 5).is_ok(), "a refusal spent its sequence number");
+    }
+
+    #[test]
+    fn a_forged_message_spends_no_number_of_the_one_it_names() {
+        let mut gate = Gate::new(10, 3, [1, 2]);
+        assert!(gate.admit(1, &message(10, 3, 2, 0), 100).is_err());
+        assert!(gate.admit(2, &message(10, 3, 2, 0), 100).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_wanted_now_may_come_again_later() {
+        let mut gate = Gate::new(10, 3, [1]);
+        gate.want(0..=4);
+        assert_eq!(gate.admit(1, &message(10, 3, 1, 0), 100), Err(Refused::Unwanted(5)));
+        gate.want(5..=9);
+        assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
+    }
+
+    #[test]
+    fn numbers_pass_once_in_any_order() {
+        let mut passed = Passed::default();
+        for sequence in [3, 1, 0, 2, 10, 4] {
+            assert!(passed.pass(sequence), "{sequence}");
+            assert!(!passed.pass(sequence), "{sequence} twice");
+        }
+        assert_eq!((passed.floor, passed.above.len()), (5, 1));
+    }
+
+    #[test]
+    fn a_number_that_never_comes_costs_bounded_memory() {
+        let mut passed = Passed::default();
+        for sequence in 1..10_000 {
+            assert!(passed.pass(sequence));
+            assert!(passed.above.len() <= WINDOW);
+        }
+        assert!(!passed.pass(0), "too old to know");
+        assert!(passed.pass(u64::MAX) && passed.above.len() <= WINDOW);
+    }
+
+    #[test]
+    fn a_new_epoch_begins_from_the_first_number() {
+        let mut gate = Gate::new(10, 3, [1]);
+        assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
+        gate.begin(4, [1, 2]);
+        assert!(gate.admit(1, &message(10, 4, 1, 0), 100).is_ok());
+        assert!(gate.admit(2, &message(10, 4, 2, 0), 100).is_ok());
+        assert_eq!(gate.admit(1, &message(10, 3, 1, 1), 100), Err(Refused::OldEpoch(3)));
+    }
+}

@@ -1,0 +1,242 @@
+//! What came from neighbours, until somebody waits for it.
+//!
+//! In: messages of any quantum in any order, each let in by a [`Gate`]. Out: one payload from each expected sender for the quantum
+//! that is waited for, sorted by sender; so what is made of them cannot depend on the order in which they came.
+//!
+//! What does not come is asked for again from its sender's [`crate::Outbox`]. When that does not help either, the
+//! wait ends by naming who is missing. Quanta are waited for in ascending order.
+
+use crate::gate::{Gate, Refusals, Refused};
+use crate::outbox::again_key;
+use crate::{Fabric, Handle, Heard, Lost, MOST_BYTES};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// Quanta that a neighbour may be ahead; what is further ahead is refused, and asked for again when its time comes.
+pub const AHEAD: u64 = 64;
+
+/// How long a wait watches before it goes to sleep: to be woken up takes about as long as a neighbour takes.
+const WATCH: Duration = Duration::from_micros(100);
+
+/// How long an inbox waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// After this time, and each time again, what is missing is asked for.
+    pub ask_after: Duration,
+    /// After this time the wait ends.
+    pub give_up: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { ask_after: Duration::from_millis(250), give_up: Duration::from_secs(5) }
+    }
+}
+
+/// Why a wait ended without all messages. Those that came are still there.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unmet {
+    /// These neighbours neither sent nor answered.
+    #[error("nothing about quantum {quantum} came from {who:?}")]
+    Missing {
+        /// What was waited for.
+        quantum: u64,
+        /// Who is missing, sorted.
+        who: Vec<u32>,
+    },
+    /// Another epoch began meanwhile.
+    #[error("epoch {0} began")]
+    NewEpoch(u32),
+}
+
+/// Receives, keeps, asks again.
+pub struct Inbox {
+    fabric: Arc<dyn Fabric>,
+    run: u64,
+    me: u32,
+    patience: Patience,
+    shared: Arc<Shared>,
+    _ear: Handle,
+}
+
+#[derive(Debug)]
+struct Shared {
+    inner: Mutex<Inner>,
+    came: Condvar,
+    /// Messages that were let in.
+    count: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Inner {
+    gate: Gate,
+    /// The next quantum to be waited for.
+    next: u64,
+    waiting: BTreeMap<(u64, u32), Vec<u8>>,
+    /// How often something was asked for again, and how often that helped.
+    asked: u64,
+    recovered: u64,
+}
+
+impl Inbox {
+    /// The inbox of worker `me` in an epoch of a run with these neighbours.
+    ///
+    /// # Errors
+    /// The fabric is closed.
+    pub fn open(
+        fabric: Arc<dyn Fabric>,
+        run: u64,
+        epoch: u32,
+        me: u32,
+        neighbours: &[u32],
+        patience: Patience,
+    ) -> Result<Inbox, Lost> {
+        let mut gate = Gate::new(run, epoch, neighbours.iter().copied());
+        gate.want(0..=AHEAD);
+        let inner = Inner { gate, next: 0, waiting: BTreeMap::new(), asked: 0, recovered: 0 };
+        let shared =
+            Arc::new(Shared { inner: Mutex::new(inner), came: Condvar::new(), count: AtomicU64::new(0) });
+        let ear = shared.clone();
+        let hear = move |heard: Heard<'_>| {
+            // The sender is the last chunk of the key but one; a key without it is nobody's.
+            let from = heard.key.rsplit('/').nth(1).and_then(|c| c.parse().ok()).unwrap_or(u32::MAX);
+            // A refusal is counted by the gate, and there is nobody here to tell.
+            let _ = ear.take_in(from, heard.bytes);
+        };
+        let ear = fabric.listen(&format!("swarm/run/{run}/work/q/*/{me}"), Box::new(hear))?;
+        Ok(Inbox { fabric, run, me, patience, shared, _ear: ear })
+    }
+
+    /// Waits for one message about this quantum from each of these, and takes them out, sorted by sender. Everything
+    /// about this quantum and earlier ones is over then.
+    ///
+    /// # Errors
+    /// Who is missing after the inbox has lost its patience; or that another epoch began.
+    pub fn wait(&self, quantum: u64, from: &[u32]) -> Result<Vec<(u32, Vec<u8>)>, Unmet> {
+        let start = Instant::now();
+        let mut ask_at = start + self.patience.ask_after;
+        let mut inner = self.shared.lock();
+        let epoch = inner.gate.epoch();
+        inner.expect(quantum);
+        let mut watched = self.shared.count.load(Ordering::Relaxed);
+        loop {
+            if inner.gate.epoch() != epoch {
+                return Err(Unmet::NewEpoch(inner.gate.epoch()));
+            }
+            let who = inner.missing(quantum, from);
+            if who.is_empty() {
+                return Ok(inner.take_out(quantum, from));
+            }
+            let now = Instant::now();
+            if now < start + WATCH {
+                drop(inner);
+                self.shared.watch(&mut watched, start + WATCH);
+                inner = self.shared.lock();
+                continue;
+            }
+            if now >= start + self.patience.give_up {
+                return Err(Unmet::Missing { quantum, who });
+            }
+            if now >= ask_at {
+                drop(inner);
+                self.ask_again(epoch, quantum, &who);
+                ask_at = Instant::now() + self.patience.ask_after;
+                inner = self.shared.lock();
+                continue;
+            }
+            let wait = ask_at.min(start + self.patience.give_up) - now;
+            inner = self.shared.came.wait_timeout(inner, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Begins another epoch with these neighbours: everything that came before is forgotten, and a wait that is under way
+    /// ends. The next quantum waited for may be any.
+    pub fn begin(&self, epoch: u32, quantum: u64, neighbours: &[u32]) {
+        let mut inner = self.shared.lock();
+        inner.gate.begin(epoch, neighbours.iter().copied());
+        inner.waiting.clear();
+        inner.next = 0;
+        inner.expect(quantum);
+        self.shared.came.notify_all();
+    }
+
+    /// What was refused so far.
+    #[must_use]
+    pub fn refusals(&self) -> Refusals {
+        self.shared.lock().gate.refusals()
+    }
+
+    /// How often something was asked for again, and how often that helped.
+    #[must_use]
+    pub fn asked(&self) -> (u64, u64) {
+        let inner = self.shared.lock();
+        (inner.asked, inner.recovered)
+    }
+
+    /// Asks everyone who is missing for what it sent.
+    fn ask_again(&self, epoch: u32, quantum: u64, who: &[u32]) {
+        for &from in who {
+            let key = again_key(self.run, from, self.me, quantum);
+            let answer = self.fabric.ask(&key, &epoch.to_le_bytes(), self.patience.ask_after);
+            let helped = answer.is_ok_and(|bytes| self.shared.take_in(from, &bytes).is_ok());
+            let mut inner = self.shared.lock();
+            inner.asked += 1;
+            inner.recovered += u64::from(helped);
+        }
+    }
+}
+
+impl Shared {
+    /// Waits until something comes, without going to sleep.
+    fn watch(&self, seen: &mut u64, until: Instant) {
+        loop {
+            let count = self.count.load(Ordering::Acquire);
+            if count != *seen || Instant::now() >= until {
+                *seen = count;
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_in(&self, from: u32, bytes: &[u8]) -> Result<(), Refused> {
+        let mut inner = self.lock();
+        let (header, payload) = inner.gate.admit(from, bytes, MOST_BYTES)?;
+        inner.waiting.insert((header.quantum, header.sender), payload.to_vec());
+        drop(inner);
+        self.count.fetch_add(1, Ordering::Release);
+        self.came.notify_all();
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// This quantum is the next, and earlier ones are over.
+    fn expect(&mut self, quantum: u64) {
+        self.next = self.next.max(quantum);
+        self.gate.want(self.next..=self.next.saturating_add(AHEAD));
+        self.waiting = self.waiting.split_off(&(self.next, 0));
+    }
+
+    fn missing(&self, quantum: u64, from: &[u32]) -> Vec<u32> {
+        let mut who: Vec<u32> =
+            from.iter().copied().filter(|f| !self.waiting.contains_key(&(quantum, *f))).collect();
+        who.sort_unstable();
+        who
+    }
+
+    fn take_out(&mut self, quantum: u64, from: &[u32]) -> Vec<(u32, Vec<u8>)> {
+        let mut from = from.to_vec();
+        from.sort_unstable();
+        let taken = from.iter().filter_map(|f| Some((*f, self.waiting.remove(&(quantum, *f))?))).collect();
+        self.expect(quantum.saturating_add(1));
+        taken
+    }
+}

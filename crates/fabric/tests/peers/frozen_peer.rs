@@ -1,0 +1,75 @@
+//! A process hangs: it is gone after the lease, nobody waits for it longer, and when it wakes up it is seen again.
+//!
+//! That is all that is asserted of one that wakes up: Zenoh sometimes leaves questions to it unanswered from then on (see
+//! `docs/fabric.md`).
+
+use crate::child::Peer;
+use crate::{AGES, member, until, watch};
+use std::time::{Duration, Instant};
+use swarmyard_fabric::mesh::Options;
+use swarmyard_fabric::{Care, Fabric};
+
+#[test]
+fn a_frozen_process_is_gone_after_its_lease_and_seen_again_when_it_wakes_up() {
+    let lease = Duration::from_secs(1);
+    let mesh = member(Options { lease, ..Options::default() }, &[]);
+    let (seen, _watch) = watch(&mesh, "live/*");
+    let peer = Peer::start(&mesh.endpoints()[0], lease);
+    assert!(seen.recv_timeout(AGES).expect("it is seen").1);
+
+    let frozen = Instant::now();
+    peer.signal("STOP");
+    let longest = |care: Care, count: usize| {
+        let frame = vec![0; 100_000];
+        let times = (0..count).map(|_| {
+            let before = Instant::now();
+            mesh.put("to/child", &frame, care).expect("put");
+            before.elapsed()
+        });
+        times.max().unwrap_or_default()
+    };
+    let show = longest(Care::Drop, 200);
+    let work = longest(Care::Block, 200);
+    let (_, is_alive, when) = seen.recv_timeout(AGES).expect("it is gone");
+    println!("gone {:?} after it froze; longest put: show {show:?}, work {work:?}", when - frozen);
+    assert!(!is_alive);
+    assert!(when - frozen >= lease / 2 && when - frozen < 5 * lease, "{:?}", when - frozen);
+    assert!(show < lease / 2, "a display held up a put for {show:?}");
+    assert!(work < 5 * lease, "a put waited {work:?} for a member that was gone");
+
+    let woken = Instant::now();
+    peer.signal("CONT");
+    let (_, is_alive, when) = seen.recv_timeout(AGES).expect("it is back");
+    println!("back {:?} after it woke up", when - woken);
+    assert!(is_alive);
+}
+
+#[test]
+fn who_sends_on_a_lane_to_a_frozen_process_goes_on_after_the_lease() {
+    let lease = Duration::from_secs(1);
+    let mesh = member(Options { lease, ..Options::default() }, &[]);
+    let (seen, _watch) = watch(&mesh, "live/*");
+    let peer = Peer::start(&mesh.endpoints()[0], lease);
+    assert!(seen.recv_timeout(AGES).expect("it is seen").1);
+    let payload = vec![0; 1 << 20];
+    let put = || {
+        let before = Instant::now();
+        mesh.put("swarm/run/1/work/q/0/1", &payload, Care::Block).expect("put");
+        before.elapsed()
+    };
+    until("there is a lane", || {
+        put();
+        mesh.traffic().lanes.messages_out > 0
+    });
+    peer.signal("STOP");
+    let longest = (0..40).map(|_| put()).max().unwrap_or_default();
+    println!("longest put on a lane: {longest:?}");
+    assert!(longest >= lease / 2, "nothing waited: {longest:?}");
+    assert!(longest < 5 * lease, "a put waited {longest:?} for a member that was gone");
+    peer.signal("CONT");
+    let before = mesh.traffic().lanes.messages_out;
+    until("there is a lane again", || {
+        put();
+        mesh.traffic().lanes.messages_out > before
+    });
+}

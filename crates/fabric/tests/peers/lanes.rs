@@ -1,0 +1,84 @@
+//! Connections between two workers: used where they can be had, closed to strangers, and replaced when they break.
+
+use crate::strangers::{authority, with};
+use crate::{AGES, folder, listen, member, reaches, until};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+use swarmyard_fabric::mesh::{Mesh, Options};
+use swarmyard_fabric::{Care, Fabric, MOST_BYTES};
+
+const KEY: &str = "swarm/run/1/work/q/0/1";
+
+/// Sends until something that went over a lane was heard. What was on a lane that broke is lost.
+fn lane_opens(sender: &Mesh, receiver: &Mesh, heard: &std::sync::mpsc::Receiver<Vec<u8>>) {
+    let before = receiver.traffic().lanes.messages_in;
+    until("there is a lane", || {
+        sender.put(KEY, b"hello", Care::Block).expect("put");
+        let is_heard = heard.recv_timeout(Duration::from_millis(20)).is_ok();
+        is_heard && receiver.traffic().lanes.messages_in > before
+    });
+    while heard.recv_timeout(Duration::from_millis(100)).is_ok() {}
+}
+
+#[test]
+fn workers_find_a_lane_and_another_when_its_listener_is_replaced() {
+    let one = member(Options::default(), &[]);
+    let two = member(Options::default(), &[&one]);
+    let (heard, handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    lane_opens(&one, &two, &heard);
+    drop(handle);
+    let (heard, _handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    lane_opens(&one, &two, &heard);
+}
+
+#[test]
+fn lanes_are_encrypted_when_there_are_keys() {
+    let [alpha, beta] = authority(&folder("lanes"), ["alpha", "beta"]);
+    let one = member(with(&alpha), &[]);
+    let two = member(with(&beta), &[&one]);
+    let (heard, _handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    lane_opens(&one, &two, &heard);
+    let long: Vec<u8> = (0..1_000_000).map(|n| (n % 251) as u8).collect();
+    one.put(KEY, &long, Care::Block).expect("put");
+    assert!(heard.recv_timeout(AGES).expect("it arrives") == long);
+    // Who knows the secret but has no certificate is not let in.
+    let invitation = one.ask("swarm/run/1/work/lane/0/1", b"", AGES).expect("an invitation");
+    assert!(!is_welcome(&invitation, &invitation[..32], KEY).0, "an open connection was let in");
+    assert!(reaches(&one, KEY, &heard, AGES), "the lane was disturbed");
+}
+
+/// Whether one that knows the protocol is let in with this secret; and the connection.
+fn is_welcome(invitation: &[u8], secret: &[u8], key: &str) -> (bool, TcpStream) {
+    let address = String::from_utf8(invitation[32..].to_vec()).expect("an address");
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
+    let length = (key.len() as u16).to_le_bytes();
+    let hello = [b"SWYL\x01\x00".as_slice(), secret, &length, key.as_bytes()].concat();
+    // It may be refused before everything is sent.
+    let _ = stream.write_all(&hello);
+    let mut answer = [0];
+    let is_welcome = stream.read_exact(&mut answer).is_ok() && answer == [1];
+    (is_welcome, stream)
+}
+
+#[test]
+fn strangers_nonsense_and_oversized_frames_are_refused_on_a_lane() {
+    let one = member(Options::default(), &[]);
+    let two = member(Options::default(), &[&one]);
+    let (heard, _handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    lane_opens(&one, &two, &heard);
+    let invitation = one.ask("swarm/run/1/work/lane/0/1", b"", AGES).expect("an invitation");
+    let mut wrong = invitation[..32].to_vec();
+    wrong[31] ^= 1;
+    assert!(!is_welcome(&invitation, &wrong, KEY).0, "a wrong secret was taken");
+    assert!(!is_welcome(&invitation, &invitation[..32], "swarm/run/1/work/q/0/9").0, "nobody listens there");
+    assert!(!is_welcome(&invitation, &invitation[..32], "show/frame").0, "this is no lane");
+    // One that is let in, and then says it will send more than anybody takes.
+    let (is_in, mut rogue) = is_welcome(&invitation, &invitation[..32], "swarm/run/1/work/q/7/1");
+    assert!(is_in, "who knows the secret is let in");
+    rogue.write_all(&(MOST_BYTES as u32 + 1).to_le_bytes()).expect("sent");
+    assert_eq!(rogue.read(&mut [0; 10]).ok(), Some(0), "the connection was not ended");
+    while heard.try_recv().is_ok() {}
+    assert!(reaches(&one, KEY, &heard, AGES), "the lane was disturbed");
+}

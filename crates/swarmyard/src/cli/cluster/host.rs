@@ -1,0 +1,155 @@
+//! `host`: lends this machine to runs of others, until a signal comes.
+
+use super::fabric::{FabricArgs, identity, lost};
+use crate::cli::fail::{Exit, Failure};
+use crate::cli::out::Out;
+use crate::cli::run::Stop;
+use clap::Args;
+use serde_json::json;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use swarmyard_cluster::host::{Host, Idle, Lending, Modules, Programs, Relays};
+use swarmyard_fabric::access::check_name;
+use swarmyard_modules::builtin;
+
+const EXAMPLES: &str = "\
+Examples:
+  swarmyard host alpha --listen 127.0.0.1:7400                  two workers at most, for this machine only
+  swarmyard host alpha --listen 10.0.0.5:7400 --keys keys       for others too, who have certificates
+  swarmyard host alpha --idle --slots 8                         while nobody else needs the machine
+  swarmyard host alpha --allow plan=/opt/plan --allow-modules   with programs that others may use";
+
+/// Arguments of `host`.
+#[derive(Args)]
+#[command(before_help = EXAMPLES)]
+pub(crate) struct HostArgs {
+    /// The name of this host; with --keys there is a certificate for it
+    host: String,
+    /// How many workers and programs it takes [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    slots: Option<u32>,
+    /// What this machine can do that others cannot, such as display,fast-float
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    can: Vec<String>,
+    /// Lend idle time only: workers step back behind everything else, and end when the owner's load rises
+    #[arg(long)]
+    idle: bool,
+    /// With --idle: the load of others above which the machine is withdrawn [default: half the processors]
+    #[arg(long, value_name = "LOAD", requires = "idle")]
+    busy_above: Option<f64>,
+    /// A folder whose worlds may start native programs here, or a program that others may use by this name; may be
+    /// repeated [default: none]
+    #[arg(long, value_name = "DIR or NAME=PATH", value_parser = Allowed::parse)]
+    allow: Vec<Allowed>,
+    /// Others may use the built-in modules, with files below this folder
+    #[arg(long)]
+    allow_modules: bool,
+    /// Runs that are served elsewhere may be shown here, by a relay at this address [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1", require_equals = true)]
+    allow_displays: Option<IpAddr>,
+    /// A folder for the last checkpoints of runs whose keepers are lost, to be resumed from [default: none are kept]
+    #[arg(long, value_name = "DIR")]
+    hold: Option<PathBuf>,
+    #[command(flatten)]
+    fabric: FabricArgs,
+}
+
+/// What an owner lets others use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Allowed {
+    /// Native programs of worlds below a folder.
+    Folder(PathBuf),
+    /// A program, by name.
+    Program(String, PathBuf),
+}
+
+impl Allowed {
+    /// Reads `DIR` or `NAME=PATH`. A folder with `=` in its name is written with a `/` before it.
+    fn parse(text: &str) -> Result<Allowed, String> {
+        let Some((name, path)) = text.split_once('=').filter(|(name, _)| !name.contains('/')) else {
+            let folder = PathBuf::from(text);
+            let none = || format!("there is no such folder: `{text}`; a program is written NAME=PATH");
+            return folder.is_dir().then_some(Allowed::Folder(folder)).ok_or_else(none);
+        };
+        check_name(name)?;
+        let path = std::path::absolute(path).map_err(|e| format!("`{path}`: {e}"))?;
+        let none = || format!("there is no such program: `{}`", path.display());
+        if path.is_file() { Ok(Allowed::Program(name.to_owned(), path)) } else { Err(none()) }
+    }
+}
+
+impl HostArgs {
+    /// Folders whose worlds may start programs, and programs that others may use; `command` has the built-in modules.
+    fn allowed(&self, command: &Path) -> (Vec<PathBuf>, Programs) {
+        let sandbox = Some(command.to_owned());
+        let (mut folders, mut programs) = (Vec::new(), Programs { sandbox, ..Programs::default() });
+        for allowed in self.allow.clone() {
+            match allowed {
+                Allowed::Folder(folder) => folders.push(folder),
+                Allowed::Program(name, path) => drop(programs.named.insert(name, path)),
+            }
+        }
+        if self.allow_modules {
+            let names = builtin::NAMES.iter().map(|n| (*n).to_owned()).collect();
+            programs.modules = Some(Modules { command: command.to_owned(), names });
+        }
+        programs.relays = self.allow_displays.map(|listen| Relays { command: command.to_owned(), listen });
+        (folders, programs)
+    }
+}
+
+/// Lends this machine.
+pub(crate) fn host(args: &HostArgs, out: &Out) -> Result<Exit, Failure> {
+    let stop = Stop::install()?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let above = args.busy_above.unwrap_or(f64::from(processors) / 2.0);
+    if let Some(dir) = args.hold.iter().find(|d| !d.is_dir()) {
+        let what = format!("there is no such folder: `{}`", dir.display());
+        return Err(Failure::new(Exit::Usage, "folder", what));
+    }
+    let name = &args.host;
+    let mesh = args.fabric.open(name, &[])?;
+    let mut launch = args.fabric.launch(name)?;
+    let (folders, programs) = args.allowed(&launch.program);
+    (launch.allowed, launch.hold, launch.idle) = (Some(folders), args.hold.clone(), args.idle);
+    let lending = Lending {
+        name: name.clone(),
+        slots: args.slots.unwrap_or(processors),
+        can: args.can.clone(),
+        programs,
+        identity: identity()?,
+        launch,
+        idle: args.idle.then(|| Idle::above(above)),
+    };
+    let slots = lending.slots;
+    let endpoints = mesh.endpoints().to_vec();
+    let host = Host::open(Arc::new(mesh), lending).map_err(|e| lost(name, &e))?;
+    let text = format!("host {name} lends {slots} slots at {}", endpoints.join(" "));
+    out.answer("host", json!({ "host": name, "endpoints": endpoints, "slots": slots }), &text)?;
+    while !stop.requested() {
+        for line in host.tend() {
+            out.say(&line);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(host);
+    Ok(Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_or_a_named_program_is_allowed() {
+        let here = env!("CARGO_MANIFEST_DIR");
+        assert_eq!(Allowed::parse(here), Ok(Allowed::Folder(here.into())));
+        let file = format!("{here}/Cargo.toml");
+        assert_eq!(Allowed::parse(&format!("plan={file}")), Ok(Allowed::Program("plan".into(), file.into())));
+        for wrong in ["/no/such/folder", "plan=/no/such/file", "=/bin/sh", "a b=/bin/sh", "plan="] {
+            assert!(Allowed::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

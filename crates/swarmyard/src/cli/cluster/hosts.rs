@@ -1,0 +1,98 @@
+//! `hosts`: what hosts lend, and what runs there.
+
+use super::fabric::FabricArgs;
+use super::spread::addresses;
+use crate::cli::fail::{Exit, Failure};
+use crate::cli::out::{self, Out, bytes};
+use clap::Args;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use swarmyard::WorkerFigures;
+use swarmyard_cluster::host::Info;
+use swarmyard_cluster::staff::{figures, visit};
+
+/// Arguments of `hosts`.
+#[derive(Args)]
+#[command(before_help = "Examples:\n  swarmyard hosts 10.0.0.5:7400 10.0.0.6:7400 --keys keys --name desk")]
+pub(crate) struct HostsArgs {
+    /// Where they are: NAME=HOST:PORT or HOST:PORT, or @FILE with one per line
+    #[arg(required = true, value_name = "HOST")]
+    hosts: Vec<String>,
+    #[command(flatten)]
+    fabric: FabricArgs,
+}
+
+/// Asks every host. One that does not answer is in the list, with the reason; the exit code says that there is one.
+pub(crate) fn hosts(args: &HostsArgs, out: &Out) -> Result<Exit, Failure> {
+    let connect = args.fabric.connect("console")?;
+    let (mut text, mut list, mut exit) = (String::new(), Vec::new(), Exit::Ok);
+    for address in addresses(&args.hosts)? {
+        match visit(&connect, &address) {
+            Ok((_, info)) => {
+                let did: Vec<_> = info.running.iter().map(|r| figures(&connect, r)).collect();
+                text.push_str(&words(&info, &address.endpoint, &did));
+                list.push(value(&info, &address.endpoint, &did));
+            }
+            Err(why) => {
+                let name = address.name.as_deref().unwrap_or("?");
+                let _ = writeln!(text, "{name} at {}\n  NOT THERE   {why}", address.endpoint);
+                list.push(json!({ "name": address.name, "endpoint": address.endpoint, "trouble": why }));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    out.answer("hosts", json!({ "hosts": list }), &text)?;
+    Ok(exit)
+}
+
+/// `did` is what each worker there has done, where it says so.
+fn words(info: &Info, endpoint: &str, did: &[Option<WorkerFigures>]) -> String {
+    let Info { name, slots, free, arch, .. } = info;
+    let mut text = format!("{name} at {endpoint}\n");
+    let withdrawn = if info.is_withdrawn { ", withdrawn: its owner needs it" } else { "" };
+    let _ = writeln!(text, "  slots       {free} of {slots} free{withdrawn}");
+    let (version, numerics) = (&info.identity.version, info.identity.numerics);
+    let _ = writeln!(text, "  version     {version}, self-test {numerics:016x}, {arch}");
+    if !info.can.is_empty() {
+        let _ = writeln!(text, "  can         {}", info.can.join(", "));
+    }
+    if let Some(load) = info.load {
+        let _ = writeln!(text, "  load        {load:.2}");
+    }
+    for (r, did) in info.running.iter().zip(did) {
+        let _ = write!(text, "  runs        worker {} of run {}, process {}", r.worker, r.run, r.pid);
+        if let Some(WorkerFigures { bodies, work_s, wait_s, sent, .. }) = did {
+            let (sent, has) = (bytes(*sent), out::count(*bodies as usize, "body").replace("bodys", "bodies"));
+            let _ = write!(text, ": {has}, {work_s:.3} s at work, {wait_s:.3} s waiting, {sent} sent");
+        }
+        text.push('\n');
+    }
+    if !info.allows.is_empty() {
+        let _ = writeln!(text, "  allows      {}", info.allows.join(", "));
+    }
+    for p in &info.programs {
+        let _ = writeln!(text, "  runs        program {p}");
+    }
+    text
+}
+
+fn value(info: &Info, endpoint: &str, did: &[Option<WorkerFigures>]) -> Value {
+    let running = info
+        .running
+        .iter()
+        .zip(did)
+        .map(|(r, did)| json!({ "run": r.run.to_string(), "worker": r.worker, "pid": r.pid, "threads": r.threads, "figures": did }));
+    let programs = info.programs.iter().map(|p| {
+        json!({
+            "name": p.name, "pid": p.pid, "seconds": p.seconds, "bytes_in": p.bytes_in, "bytes_out": p.bytes_out,
+            "turns": p.turns, "there_us": p.there_us, "whole_us": p.whole_us,
+        })
+    });
+    json!({
+        "name": info.name, "endpoint": endpoint, "slots": info.slots, "free": info.free,
+        "withdrawn": info.is_withdrawn, "can": info.can, "load": info.load, "arch": info.arch,
+        "version": info.identity.version, "self_test": format!("{:016x}", info.identity.numerics),
+        "running": running.collect::<Vec<_>>(),
+        "allows": info.allows, "programs": programs.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,326 @@
+//! A run on workers: `run`, `resume` and `serve` with `--workers` or `--hosts`.
+//!
+//! In: the arguments, and a loaded run. Out: the same run, given to a keeper whose workers are processes of this machine
+//! or of hosts; and at the end what each of them did.
+
+use super::fabric::{identity, lost};
+use super::reach::ElsewhereArgs;
+use crate::cli::fail::{Exit, Failure};
+use crate::cli::load::How;
+use crate::cli::out::{Out, marked};
+use crate::cli::{again, figures, info};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use swarmyard::engine::{Model, undivided};
+use swarmyard::{Crowd, Sim, Statistics};
+use swarmyard_agents::Elsewhere;
+use swarmyard_cluster::staff::{Address, Hired, HostStaff, Hosts, Job, Processes, Tell};
+use swarmyard_cluster::{Keeper, Plan, Staff, Status};
+
+/// The longest file of hosts that is read, in bytes.
+const MOST_HOSTS: u64 = 1 << 20;
+
+/// Who takes the steps.
+#[derive(Args)]
+#[command(next_help_heading = "Many machines")]
+pub(crate) struct SpreadArgs {
+    /// Spread the run over so many worker processes [with --hosts: one for each host]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) workers: Option<u32>,
+    /// Spread the run over hosts: NAME=HOST:PORT or HOST:PORT, or @FILE with one per line
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub(crate) hosts: Vec<String>,
+    /// Keep the last checkpoint in a file, to resume the run from when this process is lost
+    #[arg(long, value_name = "PATH")]
+    save: Option<PathBuf>,
+    /// Start from the cut that a recording of an earlier run on workers suggests; it never changes a result
+    #[arg(long, value_name = "REC")]
+    placement_from: Option<PathBuf>,
+    /// Write where each worker runs, as JSON lines
+    #[arg(long, value_name = "PATH")]
+    workers_log: Option<PathBuf>,
+    #[command(flatten)]
+    way: ElsewhereArgs,
+}
+
+/// The same for `serve`, whose `--listen` is for displays.
+pub(crate) struct ServeSpreadArgs {
+    pub(crate) args: SpreadArgs,
+}
+
+impl FromArgMatches for ServeSpreadArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        SpreadArgs::from_arg_matches(matches).map(|args| ServeSpreadArgs { args })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.args.update_from_arg_matches(matches)
+    }
+}
+
+impl Args for ServeSpreadArgs {
+    fn augment_args(command: Command) -> Command {
+        SpreadArgs::augment_args(command).mut_arg("listen", |arg| arg.long("workers-listen"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        SpreadArgs::augment_args_for_update(command).mut_arg("listen", |arg| arg.long("workers-listen"))
+    }
+}
+
+/// A run that is spread.
+pub(crate) struct Spread {
+    status: Arc<Mutex<Status>>,
+    undivided: Option<&'static str>,
+}
+
+impl SpreadArgs {
+    /// Whether the run is to be spread.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.workers.is_some() || !self.hosts.is_empty()
+    }
+
+    /// Whether robots of an earlier run say how to begin.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.placement_from.is_some()
+    }
+
+    /// How controllers and part models on other hosts are reached.
+    pub(crate) fn elsewhere(&self) -> Result<Option<Elsewhere>, Failure> {
+        self.way.fabric.elsewhere("keeper", &self.reached()?)
+    }
+
+    /// Hosts whose programs robots may use, as they are written.
+    fn reached(&self) -> Result<Vec<String>, Failure> {
+        let mut all = words(&self.hosts)?;
+        all.extend(words(&self.way.reach)?);
+        Ok(all)
+    }
+
+    /// Gives the run to workers, when they are asked for.
+    pub(crate) fn give(&self, sim: &mut Sim, how: &How, out: &Out) -> Result<Option<Spread>, Failure> {
+        let undivided = undivided(sim.model()).map(|why| why.words());
+        // What is not divided tells the state only as a whole; whether it has ended stands there.
+        let how = How { show_every: if undivided.is_some() { 1 } else { how.show_every }, ..*how };
+        let Some(keeper) = self.keeper(Some(sim.model()), &how, out)? else { return Ok(None) };
+        let status = keeper.status();
+        sim.give_to(Box::new(keeper));
+        Ok(Some(Spread { status, undivided }))
+    }
+
+    /// Workers for one run after another, when they are asked for. Nobody is hired before the first step.
+    pub(crate) fn crowd(
+        &self,
+        model: Option<&Model>,
+        how: &How,
+        out: &Out,
+    ) -> Result<Option<Box<dyn Crowd>>, Failure> {
+        let keeper = self.keeper(model, how, out)?;
+        Ok(keeper.map(|keeper| Box::new(keeper) as Box<dyn Crowd>))
+    }
+
+    fn keeper(&self, model: Option<&Model>, how: &How, out: &Out) -> Result<Option<Keeper>, Failure> {
+        if !self.is_wanted() {
+            if self.placement_from.is_some() {
+                let what = "`--placement-from` is for runs on workers";
+                return Err(Failure::new(Exit::Usage, "placement", what).help("add --workers or --hosts"));
+            }
+            return Ok(None);
+        }
+        let addresses = addresses(&self.hosts)?;
+        let workers = self.workers.unwrap_or(addresses.len() as u32);
+        let (save, deposit) = (self.save.clone(), !addresses.is_empty());
+        let placement = self.placement_from.as_deref().map(|path| placement(path, model, out)).transpose()?;
+        let How { show_every, ahead, threads } = *how;
+        let plan = Plan { ahead, show_every, save, deposit, placement, ..Plan::of(workers) };
+        let mesh = self.way.fabric.open("keeper", &[])?;
+        let job = Job {
+            run: random_run(),
+            number: 0,
+            connect: mesh.endpoints().to_vec(),
+            threads,
+            lease_s: self.way.fabric.lease,
+            reach: self.reached()?,
+        };
+        let (tell, run) = (self.tell(&job)?, job.run);
+        let staff: Box<dyn Staff> = if addresses.is_empty() {
+            Box::new(Processes::new(self.way.fabric.launch("keeper")?, job, tell))
+        } else {
+            let hosts =
+                Hosts { addresses, connect: self.way.fabric.connect("keeper")?, identity: identity()? };
+            let out = *out;
+            Box::new(HostStaff::new(hosts, job, tell, Box::new(move |text| out.say(text))))
+        };
+        Keeper::new(Arc::new(mesh), run, plan, staff).map(Some).map_err(|e| lost("keeper", &e))
+    }
+
+    /// Who notes everyone who is hired.
+    fn tell(&self, job: &Job) -> Result<Tell, Failure> {
+        let mut log = None;
+        if let Some(path) = &self.workers_log {
+            let mut file = File::create(path).map_err(|e| Failure::file("write", path, &e))?;
+            let line = marked("keeper", json!({ "run": job.run.to_string(), "endpoints": job.connect }));
+            writeln!(file, "{line}").map_err(|e| Failure::file("write", path, &e))?;
+            log = Some(file);
+        }
+        Ok(Box::new(move |new: &Hired| {
+            if let Some(file) = &mut log {
+                let Hired { worker, pid, endpoint, host } = new;
+                let line = json!({ "worker": worker, "pid": pid, "endpoint": endpoint, "host": host });
+                // A log that cannot be written does not end the run.
+                let _ = writeln!(file, "{}", marked("worker", line));
+            }
+        }))
+    }
+}
+
+/// What an earlier run on workers measured. Of robots that it did not have, the mean is taken; when it had none of them,
+/// it says nothing about this run.
+fn placement(path: &Path, model: Option<&Model>, out: &Out) -> Result<Statistics, Failure> {
+    let refused = |what: String, help: &str| {
+        Err(Failure::new(Exit::Failed, "placement", what).on(path.display().to_string()).help(help))
+    };
+    let again = "record a run of this scenario with --workers or --hosts, and take that";
+    let Some(measured) = info::statistics(&again::open(path)?) else {
+        return refused("it was made in one process: nothing is known about workers".to_owned(), again);
+    };
+    let measured = measured.map_err(|why| info::figureless(path, &why))?;
+    if measured.robots.is_empty() {
+        let why = measured.undivided.as_deref();
+        let why =
+            why.map_or_else(|| "it was too short".to_owned(), |why| format!("not divided, because {why}"));
+        return refused(format!("its run measured nothing about robots: {why}"), again);
+    }
+    let Some(model) = model else { return Ok(measured) };
+    let known: BTreeSet<&str> = measured.robots.iter().map(|r| r.path.as_str()).collect();
+    let strange: Vec<&str> = model.paths.iter().filter(|path| !known.contains(path)).collect();
+    match strange.first() {
+        Some(_) if strange.len() == model.paths.len() => {
+            refused("it is of other robots: none of this scenario is in it".to_owned(), again)
+        }
+        Some(first) => {
+            let (n, path) = (strange.len(), path.display());
+            out.say(&format!(
+                "{n} robots, such as `{first}`, are not in `{path}`: they count as the mean of the others"
+            ));
+            Ok(measured)
+        }
+        None => Ok(measured),
+    }
+}
+
+/// A name for a run that no other has: the system's randomness, by way of the keys of its maps.
+fn random_run() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+/// The same as words: names and addresses.
+pub(super) fn words(texts: &[String]) -> Result<Vec<String>, Failure> {
+    Ok(addresses(texts)?.iter().map(ToString::to_string).collect())
+}
+
+/// The hosts that are named, in files as well.
+pub(super) fn addresses(texts: &[String]) -> Result<Vec<Address>, Failure> {
+    let wrong = |e: String| Failure::new(Exit::Usage, "hosts", e);
+    let mut all = Vec::new();
+    for text in texts {
+        let Some(path) = text.strip_prefix('@').map(PathBuf::from) else {
+            all.push(Address::parse(text).map_err(wrong)?);
+            continue;
+        };
+        let failed = |e: std::io::Error| Failure::file("read", &path, &e);
+        let length = std::fs::metadata(&path).map_err(failed)?.len();
+        if length > MOST_HOSTS {
+            return Err(wrong(format!(
+                "a list of hosts has at most {MOST_HOSTS} bytes: `{}`",
+                path.display()
+            )));
+        }
+        for (k, line) in std::fs::read_to_string(&path).map_err(failed)?.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                let place = |e| wrong(format!("{}:{}: {e}", path.display(), k + 1));
+                all.push(Address::parse(line).map_err(place)?);
+            }
+        }
+    }
+    Ok(all)
+}
+
+impl Spread {
+    fn status(&self) -> Status {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the workers did so far.
+    pub(crate) fn statistics(&self) -> Statistics {
+        self.status().statistics
+    }
+
+    /// What is worth knowing before the run begins.
+    pub(crate) fn head(&self) -> String {
+        self.undivided.map_or_else(String::new, |why| format!("  workers     not divided, because {why}\n"))
+    }
+
+    /// What each worker did.
+    pub(crate) fn text(&self) -> String {
+        let status = self.status();
+        let mut text = figures::text(&status.statistics);
+        if !status.nowhere.is_empty() {
+            let places = status.nowhere.join("`, `");
+            let _ = writeln!(
+                text,
+                "    no host is, or can: `{places}`; robots that should be there were elsewhere"
+            );
+        }
+        // What comes twice or too late, because somebody was lost or asked again, is no news.
+        let usual = ["old epoch", "new epoch", "unwanted quantum", "replayed"];
+        let strange = named(&status).filter(|(name, _)| !usual.contains(name));
+        let refused: Vec<String> = strange.map(|(name, n)| format!("{n} {name}")).collect();
+        if !refused.is_empty() {
+            let _ = writeln!(text, "    messages that were not let in: {}", refused.join(", "));
+        }
+        text
+    }
+
+    /// The same, for programs.
+    pub(crate) fn json(&self) -> Value {
+        let status = self.status();
+        let mut value = figures::json(&status.statistics);
+        let refused = named(&status).map(|(name, n)| (name.to_owned(), json!(n)));
+        value["nowhere"] = json!(status.nowhere);
+        value["refused"] = Value::Object(refused.collect::<Map<_, _>>());
+        value
+    }
+}
+
+/// Messages that the keeper did not let in, by name.
+fn named(status: &Status) -> impl Iterator<Item = (&'static str, u64)> {
+    status.refused.named().into_iter().filter(|(_, n)| *n > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_named_in_words_or_in_a_file() {
+        let path = std::env::temp_dir().join(format!("swarmyard-hosts-{}", std::process::id()));
+        std::fs::write(&path, "# ours\na=10.0.0.1:7000\n\n10.0.0.2:7000 # the other\n").expect("a file");
+        let all = addresses(&["c=10.0.0.3:7".into(), format!("@{}", path.display())]).expect("hosts");
+        let all: Vec<_> = all.iter().map(|a| (a.name.as_deref(), a.endpoint.as_str())).collect();
+        let right = [(Some("c"), "10.0.0.3:7"), (Some("a"), "10.0.0.1:7000"), (None, "10.0.0.2:7000")];
+        assert_eq!(all, right);
+        std::fs::write(&path, "a=10.0.0.1:7000\nnonsense\n").expect("a file");
+        let wrong = addresses(&[format!("@{}", path.display())]).expect_err("no host");
+        assert!(wrong.problems.0[0].message.contains(":2: "), "{wrong:?}");
+        std::fs::remove_file(&path).expect("it was there");
+    }
+}

@@ -1,0 +1,214 @@
+//! What is written down while robots talk: counts, words, and all that is to be judged.
+//!
+//! In: every event, as it happens. Nothing grows without bound: words are counted beyond a thousand, and a talk
+//! with too much to judge is not judged, which is said.
+
+use super::trace::TraceFile;
+use super::world::World;
+use std::collections::BTreeMap;
+use swarmyard::base::Moment;
+use swarmyard::part_api::{Indication, Request};
+use swarmyard_radio::lab::{Event, What};
+
+/// Words that are kept; the rest are counted.
+const MOST_WORDS: usize = 1000;
+/// Events that are kept to be judged, and their bytes.
+const MOST_EVENTS: usize = 2_000_000;
+const MOST_BYTES: usize = 256 << 20;
+
+/// Messages of one protocol.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// One for each receiver.
+    pub(super) sent: u64,
+    pub(super) sent_bytes: u64,
+    pub(super) received: u64,
+    pub(super) received_bytes: u64,
+}
+
+/// An event that is to be judged, and of which pair of protocols; `None` for what concerns all.
+#[derive(Clone)]
+pub(super) struct Kept {
+    pub(super) pair: Option<usize>,
+    pub(super) event: Event,
+}
+
+/// All that is written down.
+pub(super) struct Ledger {
+    /// By robot: the pair of each of its uses.
+    pairs_of: Vec<Vec<usize>>,
+    /// By pair: whether it is to be judged.
+    judged: Vec<bool>,
+    /// By id of the protocol.
+    pub(super) protocols: BTreeMap<u32, Tally>,
+    /// Messages that did not get out, or found nobody.
+    pub(super) lost: u64,
+    /// By pair, by word: how often something was asked for, or told.
+    pub(super) asked: Vec<BTreeMap<&'static str, u64>>,
+    pub(super) told: Vec<BTreeMap<&'static str, u64>>,
+    /// When, who, what.
+    pub(super) words: Vec<(Moment, u32, String)>,
+    pub(super) more_words: u64,
+    pub(super) kept: Vec<Kept>,
+    bytes: usize,
+    /// Whether there was more than can be judged.
+    pub(super) too_much: bool,
+    file: Option<TraceFile>,
+    /// Why the file could not be written on.
+    pub(super) file_trouble: Option<std::io::Error>,
+    /// Says words aloud, with the path of who speaks.
+    aloud: Option<Vec<String>>,
+}
+
+impl Ledger {
+    pub(super) fn new(world: &World, judged: Vec<bool>, file: Option<TraceFile>, aloud: bool) -> Ledger {
+        let pairs_of =
+            world.robots.iter().map(|r| world.uses[r.ty].iter().map(|u| u.pair).collect()).collect();
+        let none = || vec![BTreeMap::new(); world.pairs.len()];
+        Ledger {
+            pairs_of,
+            judged,
+            protocols: BTreeMap::new(),
+            lost: 0,
+            asked: none(),
+            told: none(),
+            words: Vec::new(),
+            more_words: 0,
+            kept: Vec::new(),
+            bytes: 0,
+            too_much: false,
+            file,
+            file_trouble: None,
+            aloud: aloud.then(|| world.robots.iter().map(|r| r.path.clone()).collect()),
+        }
+    }
+
+    /// Hears of an event.
+    pub(super) fn hear(&mut self, event: &Event) {
+        match &event.what {
+            What::Sent { protocol, to, bytes, .. } => {
+                let tally = self.protocols.entry(*protocol).or_default();
+                tally.sent += to.len() as u64;
+                tally.sent_bytes += (to.len() * bytes.len()) as u64;
+            }
+            What::Received { protocol, bytes, .. } => {
+                let tally = self.protocols.entry(*protocol).or_default();
+                tally.received += 1;
+                tally.received_bytes += bytes.len() as u64;
+            }
+            What::Lost { .. } => self.lost += 1,
+            What::Said(text) => self.word(event, text.clone()),
+            What::Crashed | What::Recovered => {
+                let word = if matches!(event.what, What::Crashed) { "(crashes)" } else { "(is back)" };
+                self.word(event, word.to_owned());
+                self.keep(None, event, 0);
+            }
+            What::Requested { port, request } => {
+                let Some(pair) = self.pair(event.process, *port) else { return };
+                *self.asked[pair].entry(asked_word(request)).or_default() += 1;
+                self.keep(Some(pair), event, size_asked(request));
+            }
+            What::Indicated { port, what } => {
+                let Some(pair) = self.pair(event.process, *port) else { return };
+                *self.told[pair].entry(told_word(what)).or_default() += 1;
+                self.keep(Some(pair), event, size_told(what));
+            }
+        }
+    }
+
+    /// The talk is over.
+    pub(super) fn end(&mut self, end: Moment) {
+        if let Some(file) = &mut self.file
+            && let Err(why) = file.end(end)
+        {
+            self.file_trouble.get_or_insert(why);
+        }
+    }
+
+    fn pair(&self, robot: u32, port: u16) -> Option<usize> {
+        self.pairs_of.get(robot as usize)?.get(port as usize).copied()
+    }
+
+    fn word(&mut self, event: &Event, text: String) {
+        if let Some(path) = self.aloud.as_ref().and_then(|paths| paths.get(event.process as usize)) {
+            // A reader that has gone away does not end a talk.
+            let _ = std::io::Write::write_fmt(
+                &mut std::io::stdout(),
+                format_args!("{:>9.3} s  {path}  {text}\n", event.at.time.seconds()),
+            );
+        }
+        if self.words.len() < MOST_WORDS {
+            self.words.push((event.at, event.process, text));
+        } else {
+            self.more_words += 1;
+        }
+    }
+
+    fn keep(&mut self, pair: Option<usize>, event: &Event, bytes: usize) {
+        if pair.is_some_and(|pair| !self.judged[pair]) {
+            return;
+        }
+        let kept = Kept { pair, event: event.clone() };
+        if let Some(file) = &mut self.file
+            && let Err(why) = file.write(&kept)
+        {
+            self.file = None;
+            self.file_trouble = Some(why);
+        }
+        if self.kept.len() >= MOST_EVENTS || self.bytes + bytes > MOST_BYTES {
+            self.too_much = true;
+            return;
+        }
+        self.bytes += bytes;
+        self.kept.push(kept);
+    }
+}
+
+/// What a request is called.
+fn asked_word(request: &Request) -> &'static str {
+    match request {
+        Request::Link(_) => "sends",
+        Request::Broadcast(_) => "broadcasts",
+        Request::Consensus(_) => "proposals",
+        Request::Detector(_) => "monitor",
+        Request::Leader(_) => "elections",
+        Request::Mutex(_) => "enter or leave",
+        Request::Membership(_) => "group",
+        Request::Motion(_) => "motions",
+        Request::Watching(_) => "watches",
+        Request::Custom(_) => "own",
+    }
+}
+
+/// What an indication is called.
+fn told_word(what: &Indication) -> &'static str {
+    match what {
+        Indication::Delivered { .. } => "delivered",
+        Indication::Decided { .. } => "decided",
+        Indication::Suspected(_) => "suspected",
+        Indication::Trusted(_) => "trusted",
+        Indication::Leads(_) => "leads",
+        Indication::Entered => "entered",
+        Indication::View { .. } => "views",
+        Indication::Ended { .. } => "ended",
+        Indication::Pushed { .. } => "pushed",
+        Indication::Custom(_) => "own",
+    }
+}
+
+fn size_asked(request: &Request) -> usize {
+    match request {
+        Request::Broadcast(all) => all.0.len(),
+        Request::Consensus(p) => p.value.len(),
+        Request::Link(message) => message.bytes.len(),
+        _ => 0,
+    }
+}
+
+fn size_told(what: &Indication) -> usize {
+    match what {
+        Indication::Delivered { bytes, .. } => bytes.len(),
+        Indication::Decided { value, .. } => value.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,13 @@
+//! Runs on worker processes and hosts, and harm done to them at random moments: each finished run has the hashes of an
+//! undisturbed one, and nothing is left running.
+//!
+//! `SWARMYARD_CHAOS_SEEDS` says how many runs are disturbed in all (10 by default, 100 by `cargo xtask chaos`).
+
+mod cut_off;
+mod frozen;
+mod keeper_gone;
+mod killed;
+mod late;
+mod nets;
+mod refused;
+mod yard;

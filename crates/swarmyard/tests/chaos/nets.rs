@@ -1,0 +1,81 @@
+//! Two machines with a cable between them: network namespaces of this one, made by the test.
+
+use std::process::Command;
+
+/// The address of each machine.
+pub(crate) const ADDRESSES: [&str; 2] = ["10.213.77.1", "10.213.77.2"];
+
+/// Two machines and their cable, until this is dropped.
+pub(crate) struct Net {
+    names: [String; 2],
+}
+
+impl Net {
+    /// Makes them.
+    ///
+    /// # Errors
+    /// Where that is not allowed, or there is no `ip`.
+    pub(crate) fn make() -> Result<Net, String> {
+        let names = ["a", "b"].map(|end| format!("swarmyard-{}-{end}", std::process::id()));
+        // From here on they are removed again, whatever happens.
+        let net = Net { names };
+        let [a, b] = &net.names;
+        ip(&["netns", "add", a])?;
+        ip(&["netns", "add", b])?;
+        ip(&["link", "add", "cable", "netns", a, "type", "veth", "peer", "name", "cable", "netns", b])?;
+        for (name, address) in net.names.iter().zip(ADDRESSES) {
+            ip(&["-n", name, "addr", "add", &format!("{address}/24"), "dev", "cable"])?;
+            ip(&["-n", name, "link", "set", "lo", "up"])?;
+            ip(&["-n", name, "link", "set", "cable", "up"])?;
+        }
+        Ok(net)
+    }
+
+    /// What starts a program on a machine.
+    pub(crate) fn on(&self, machine: usize) -> [String; 4] {
+        ["ip".into(), "netns".into(), "exec".into(), self.names[machine].clone()]
+    }
+
+    /// Pulls the cable out, or puts it back.
+    pub(crate) fn cable(&self, state: &str) {
+        ip(&["-n", &self.names[0], "link", "set", "cable", state]).expect("the cable is there");
+    }
+
+    /// Makes the cable slow.
+    ///
+    /// # Errors
+    /// Where the system cannot.
+    pub(crate) fn slow(&self, delay: &str) -> Result<(), String> {
+        for name in &self.names {
+            run(
+                "ip",
+                &[
+                    "netns", "exec", name, "tc", "qdisc", "add", "dev", "cable", "root", "netem", "delay",
+                    delay,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        for name in &self.names {
+            // It may never have been made.
+            let _ = ip(&["netns", "del", name]);
+        }
+    }
+}
+
+fn ip(args: &[&str]) -> Result<(), String> {
+    run("ip", args)
+}
+
+fn run(program: &str, args: &[&str]) -> Result<(), String> {
+    let out = Command::new(program).args(args).output().map_err(|e| format!("{program}: {e}"))?;
+    if out.status.success() {
+        return Ok(());
+    }
+    Err(format!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr).trim()))
+}

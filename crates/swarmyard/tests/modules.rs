@@ -1,0 +1,228 @@
+//! `simulate`, `pipe` and `module`, from outside: real pipes, real processes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const BIN: &str = env!("CARGO_BIN_EXE_swarmyard");
+const RESET: &str = "0 0 0 -10 -10 -10 10 10 10";
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modules")
+}
+
+fn points() -> String {
+    format!("trajectory {}", examples().join("points.txt").display())
+}
+
+/// Runs the command with some input.
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(BIN);
+    command.args(arguments).env_remove("SWARMYARD_MODULE");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = input.to_owned();
+    let writer = std::thread::spawn(move || {
+        // The command may have ended without reading everything.
+        let _ = stdin.write_all(text.as_bytes());
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn out(output: &Output) -> Vec<String> {
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn plain_pipes_of_the_shell_are_a_chain() {
+    let script = format!(
+        "'{BIN}' module {} --universe -10 -10 -10 10 10 10 | '{BIN}' module smooth | '{BIN}' module display",
+        points()
+    );
+    let output = Command::new("sh").args(["-c", &script]).env_remove("SWARMYARD_MODULE").output().unwrap();
+    assert!(output.status.success());
+    let shown = out(&output);
+    // The reset's zero move, the first point, 11 metres by steps of one, and so on.
+    assert!(shown.len() > 30, "{shown:?}");
+    assert_eq!(
+        shown[0],
+        "0 s: base 0.000 m, turn 0.000, joints 0.000 0.000 0.000 rad, tip (15.300, 0.000, 1.000) m; 0 obstacles, 0 objects"
+    );
+    assert!(shown.iter().any(|l| l.starts_with("1 s: base 10.000 m")), "{shown:?}");
+    assert!(shown.last().unwrap().starts_with("7 s: "));
+}
+
+#[test]
+fn a_chain_says_the_same_as_plain_pipes() {
+    let script = format!("'{BIN}' module {} | '{BIN}' module smooth", points());
+    let plain = Command::new("sh").args(["-c", &script]).env_remove("SWARMYARD_MODULE").output().unwrap();
+    let chain = run(&["simulate", "local", &points(), "-", "smooth"], "");
+    assert!(chain.status.success(), "{}", errors(&chain));
+    assert_eq!(out(&chain), out(&plain));
+    let told = errors(&chain);
+    assert!(
+        told.contains("module 1 (trajectory)") && told.contains("module 2 (smooth), 7 s: ended: exit code 0"),
+        "{told}"
+    );
+}
+
+#[test]
+fn case_1_comes_out_of_the_command_to_the_byte() {
+    let input = format!("{RESET}\n1 2 10 0 0 0 0 0 0 0 0\n1 2 10 0 0 3 0 0 0 0 0\n");
+    let z = "0.000000";
+    let at = |v: &str| format!("2 3 10 {z} {z} {v} 0 {z} {z} {z} {z}");
+    let mut wanted = vec![RESET.to_owned(), at(z), at(z)];
+    wanted.extend([z, "1.000000", "2.000000", "3.000000"].map(at));
+    assert_eq!(out(&run(&["module", "smooth"], &input)), wanted);
+    assert_eq!(out(&run(&["pipe", "2@local", "smooth"], &input)), wanted);
+    let literal = run(&["module", "smooth", "--literal"], &format!("{RESET}\n"));
+    assert_eq!(out(&literal), [at(z), "-10 -10 -10 10 10 10".to_owned()]);
+}
+
+#[test]
+fn as_printed_the_interpolator_is_found_out_in_a_chain() {
+    let input = format!("{RESET}\n1 2 10 0 0 0 0 0 0 0 0\n");
+    let output = run(&["pipe", "local", "smooth --literal", "--answer", "5", "--restarts", "0"], &input);
+    assert_eq!(output.status.code(), Some(1));
+    let told = errors(&output);
+    assert!(told.contains("bad line 1: column 1: the sender is not a whole number: `-10 -10 -10"), "{told}");
+}
+
+#[test]
+fn the_whole_system_stands_in_one_command() {
+    let yard = format!("obstacles {} --to 5", examples().join("yard.txt").display());
+    let output = run(
+        &[
+            "simulate",
+            "local",
+            &points(),
+            "local",
+            "smooth",
+            "local",
+            "arm --to 5",
+            "local",
+            &yard,
+            "local",
+            "display",
+        ],
+        "",
+    );
+    assert!(output.status.success(), "{}", errors(&output));
+    let told = errors(&output);
+    // Inside a chain stdout is the stream, so the display tells people on stderr.
+    assert!(told.contains("(display), 7 s: 7 s: base"), "{told}");
+    assert!(told.contains("2 obstacles, 2 objects"), "{told}");
+    assert!(out(&output).iter().all(|l| l.starts_with("0 0 ")), "only broadcasts are left at the end");
+}
+
+#[test]
+fn numbers_are_given_and_taken_once() {
+    let same = run(&["simulate", "local", "cat", "7@local", "smooth", "7@-", "smooth"], "");
+    assert_eq!(same.status.code(), Some(2));
+    assert!(errors(&same).contains("number 7 is taken by `smooth`"), "{}", errors(&same));
+    let host = run(&["simulate", "local", "true", "iris", "smooth"], "");
+    assert_eq!(host.status.code(), Some(2));
+    assert!(errors(&host).contains("host `iris` is not known here"), "{}", errors(&host));
+    let odd = run(&["simulate", "local", "true", "local"], "");
+    assert_eq!(odd.status.code(), Some(2));
+    let zero = run(&["simulate", "local", "true", "0@local", "smooth"], "");
+    assert!(errors(&zero).contains("from 1 to 65534"), "{}", errors(&zero));
+}
+
+#[test]
+fn an_exit_code_of_a_module_is_told_and_is_that_of_the_command() {
+    let output = run(&["simulate", "local", "echo '1 9 1'", "local", "sh -c 'cat; exit 4'"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("module 2 (sh): exit code 4"), "{}", errors(&output));
+    assert_eq!(out(&output), ["0 0 0 -100 -100 -100 100 100 100", "1 9 1"]);
+}
+
+#[test]
+fn as_json_every_line_has_its_time() {
+    let output = run(&["simulate", "--json", "local", &points(), "local", "smooth"], "");
+    let last: serde_json::Value = serde_json::from_str(out(&output).last().unwrap()).unwrap();
+    assert_eq!((&last["schema"], &last["at"]), (&"swarmyard-line/1".into(), &7_000_000_000_i64.into()));
+}
+
+#[test]
+fn a_person_steers_a_chain_by_stdin() {
+    let mut child = Command::new(BIN)
+        .args(["simulate", "--control", "local", "sleep 1000", "local", "smooth"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    writeln!(stdin, "{RESET}").unwrap();
+    assert_eq!(lines.next().unwrap(), RESET);
+    assert!(lines.next().unwrap().starts_with("2 3 10 "));
+    writeln!(stdin, "nonsense\nadd local arm --to 9").unwrap();
+    // The new one is number 3; the reset that it gets first makes it tell its pose.
+    assert_eq!(lines.next().unwrap(), "3 9 10 0 0 0 0 0");
+    assert_eq!(lines.next().unwrap(), "3 9 12 1 15.3 0 1");
+    writeln!(stdin, "0 2 10 0 0 4 0 0 0 0 0").unwrap();
+    // From the interpolator to the arm, and from the arm to number 9.
+    assert_eq!(lines.next().unwrap(), "3 9 10 4 0 0 0 0");
+    writeln!(stdin, "0 0 65534").unwrap();
+    assert_eq!(lines.last().unwrap(), "0 0 65534");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(errors(&output).contains("not done: column 1"), "{}", errors(&output));
+}
+
+#[test]
+fn nothing_is_left_running_when_the_command_is_killed() {
+    let mut child = Command::new(BIN)
+        .args(["simulate", "local", "sh -c 'echo 1 9 1 $$; exec sleep 1000'", "local", "smooth"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find(|l| l.starts_with("1 9 1 ")).unwrap();
+    let process = Path::new("/proc").join(said.rsplit(' ').next().unwrap());
+    assert!(process.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for _ in 0..600 {
+        if !process.exists() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{} still runs", process.display());
+}
+
+#[test]
+fn a_circle_of_pipes_needs_no_chain() {
+    // What the display writes enters at the head: here a reset and the end, written by hand.
+    let input = format!("{RESET}\n0 0 65534\n0 0 65533\n");
+    let file = examples().join("points.txt").display().to_string();
+    let output = run(&["module", "trajectory", &file, "--stay"], &input);
+    let said = out(&output);
+    assert_eq!(said.iter().filter(|l| l.starts_with("1 2 10 ")).count(), 16, "the points are said twice");
+    assert_eq!(said.iter().filter(|l| *l == RESET).count(), 1);
+    assert_eq!(said.last().unwrap(), "0 0 65534");
+}
+
+#[test]
+fn mistakes_in_files_are_told_with_their_line() {
+    let file = std::env::temp_dir().join(format!("swarmyard-points-{}.txt", std::process::id()));
+    std::fs::write(&file, "0 0 0 0 0\n1 2 three 4 5\n").unwrap();
+    let shown = file.display().to_string();
+    let output = run(&["module", "trajectory", &shown], "");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("line 2: `three` is not a number"), "{}", errors(&output));
+    assert!(out(&output).is_empty());
+}
