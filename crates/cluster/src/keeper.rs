@@ -167,7 +167,7 @@ impl Keeper {
     pub fn new(fabric: Arc<dyn Fabric>, run: u64, plan: Plan, staff: Box<dyn Staff>) -> Result<Keeper, Lost> {
         let (tell, notices) = channel();
         let ear = fabric.listen(
-            &format!("swarm/run/{run}/work/notice/*"),
+            &format!("swarm/run/{run}/workers/notice/*"),
             Box::new(move |heard| {
                 // Nobody is left to tell when the keeper has ended.
                 let _ = read::<Signed>(heard.bytes).map(|signed| tell.send(signed));

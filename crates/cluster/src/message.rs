@@ -207,25 +207,25 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 }
 
 pub(crate) fn order_key(run: u64, worker: u32) -> String {
-    format!("swarm/run/{run}/work/order/{worker}")
+    format!("swarm/run/{run}/workers/order/{worker}")
 }
 
 pub(crate) fn notice_key(run: u64, worker: u32) -> String {
-    format!("swarm/run/{run}/work/notice/{worker}")
+    format!("swarm/run/{run}/workers/notice/{worker}")
 }
 
 pub(crate) fn near_key(run: u64, worker: u32) -> String {
-    format!("swarm/run/{run}/work/near/{worker}")
+    format!("swarm/run/{run}/workers/near/{worker}")
 }
 
 /// The key under which a worker answers for programs whose robots are with another.
 pub(crate) fn home_key(run: u64, home: u32, asks: u32) -> String {
-    format!("swarm/run/{run}/work/home/{home}/{asks}")
+    format!("swarm/run/{run}/workers/home/{home}/{asks}")
 }
 
 /// The key under which a worker says what it has done so far.
 pub(crate) fn figures_key(run: u64, worker: u32) -> String {
-    format!("swarm/run/{run}/work/figures/{worker}")
+    format!("swarm/run/{run}/workers/figures/{worker}")
 }
 
 /// The key under which a worker shows that it is alive.

@@ -95,7 +95,7 @@ fn connect(
     let fabric: Arc<dyn Fabric> = Arc::new(mesh);
     let exchange = match WAYS.iter().position(|w| *w == way) {
         Some(1) => bare(fabric, me, "x")?,
-        Some(2) => bare(fabric, me, "swarm/run/1/work/q")?,
+        Some(2) => bare(fabric, me, "swarm/run/1/workers/q")?,
         _ => posted(fabric, me)?,
     };
     Ok((address, exchange))

@@ -219,7 +219,7 @@ mod tests {
         let text = "# ours\n[members]\nalpha = [\"worker\"]\n\"desk.lab\" = [\"display\", \"console\"]\nnobody = []\n";
         let access = Access::parse(text).expect("an access file");
         assert_eq!(access.members().len(), 3);
-        let (work, show) = ("swarm/run/7/work/q/0/1", "swarm/run/7/show/frame");
+        let (work, show) = ("swarm/run/7/workers/q/0/1", "swarm/run/7/show/frame");
         assert!(access.allows("alpha", Verb::Put, work) && access.allows("alpha", Verb::Put, show));
         assert!(access.allows("desk.lab", Verb::Hear, show) && !access.allows("desk.lab", Verb::Put, show));
         assert!(!access.allows("desk.lab", Verb::Hear, work));

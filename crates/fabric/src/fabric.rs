@@ -1,6 +1,6 @@
 //! What a fabric does, whatever carries it.
 //!
-//! In: bytes, under a key such as `swarm/run/7/work/q/0/1`. Out: calls to whoever listens to a pattern that the key
+//! In: bytes, under a key such as `swarm/run/7/workers/q/0/1`. Out: calls to whoever listens to a pattern that the key
 //! matches. Nothing here is asynchronous to its user: calls return, and callbacks run on threads of the fabric,
 //! one thread per listener, in the order in which things came.
 //!

@@ -106,7 +106,7 @@ impl Inbox {
             // A refusal is counted by the gate, and there is nobody here to tell.
             let _ = ear.take_in(from, heard.bytes);
         };
-        let ear = fabric.listen(&format!("swarm/run/{run}/work/q/*/{me}"), Box::new(hear))?;
+        let ear = fabric.listen(&format!("swarm/run/{run}/workers/q/*/{me}"), Box::new(hear))?;
         Ok(Inbox { fabric, run, me, patience, shared, _ear: ear })
     }
 

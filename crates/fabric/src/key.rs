@@ -1,6 +1,6 @@
 //! Keys, and patterns of keys.
 //!
-//! A key is a path of chunks, `swarm/run/7/work/q/0/1`. In a pattern a chunk may be `*` (any one chunk) or `**` (any number
+//! A key is a path of chunks, `swarm/run/7/workers/q/0/1`. In a pattern a chunk may be `*` (any one chunk) or `**` (any number
 //! of chunks, also none). That is the part of Zenoh's key expressions that is used here, so both fabrics mean the same.
 //!
 //! The spaces that members of different kinds share, and that an access file speaks of:
@@ -8,7 +8,7 @@
 //! | keys | who |
 //! |---|---|
 //! | `swarm/host/<name>/…` | hosts: what they are, what they are asked to start |
-//! | `swarm/run/<run>/work/…` | workers among themselves |
+//! | `swarm/run/<run>/workers/…` | workers among themselves |
 //! | `swarm/run/<run>/show/…` | what displays see, and ask for |
 //! | `swarm/run/<run>/console/…` | what a console asks of a run |
 //! | `swarm/run/<run>/module/…` | stream modules |
@@ -152,7 +152,7 @@ mod tests {
             assert!(matches!(check_pattern(bad), Err(Lost::BadKey { .. })), "{bad}");
         }
         assert!(check_key(&"k".repeat(MOST_KEY + 1)).is_err());
-        assert!(check_key("swarm/run/7/work/q/0/1").is_ok());
+        assert!(check_key("swarm/run/7/workers/q/0/1").is_ok());
         assert!(check_pattern("swarm/*/**").is_ok());
     }
 }

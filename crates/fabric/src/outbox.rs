@@ -1,7 +1,7 @@
 //! What a worker sent, kept for a while: a fabric may lose it, and then its receiver asks again.
 //!
-//! In: one payload per neighbour and quantum. Out: the same in its envelope, put under `…/work/q/<from>/<to>`; and once more as
-//! the answer to a question under `…/work/outbox/<from>/<to>/<quantum>`, as often as it is asked for.
+//! In: one payload per neighbour and quantum. Out: the same in its envelope, put under `…/workers/q/<from>/<to>`; and once more as
+//! the answer to a question under `…/workers/outbox/<from>/<to>/<quantum>`, as often as it is asked for.
 //!
 //! Only the last quanta of the present epoch are kept, so its memory is bounded by what is sent.
 
@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The key under which one worker sends to another.
 #[must_use]
 pub fn lane_key(run: u64, from: u32, to: u32) -> String {
-    format!("swarm/run/{run}/work/q/{from}/{to}")
+    format!("swarm/run/{run}/workers/q/{from}/{to}")
 }
 
 /// The key under which a worker is asked for what it sent to another about a quantum.
 #[must_use]
 pub fn again_key(run: u64, from: u32, to: u32, quantum: u64) -> String {
-    format!("swarm/run/{run}/work/outbox/{from}/{to}/{quantum}")
+    format!("swarm/run/{run}/workers/outbox/{from}/{to}/{quantum}")
 }
 
 /// Sends, and keeps what was sent.
@@ -61,7 +61,7 @@ impl Outbox {
         let kept = Kept { epoch, depth: depth.max(1), lanes: BTreeMap::new(), answered: 0 };
         let kept = Arc::new(Mutex::new(kept));
         let asked = kept.clone();
-        let pattern = format!("swarm/run/{run}/work/outbox/{me}/*/*");
+        let pattern = format!("swarm/run/{run}/workers/outbox/{me}/*/*");
         let answers = fabric.answer(&pattern, Box::new(move |key, epoch| lock(&asked).again(key, epoch)))?;
         Ok(Outbox { fabric, run, me, kept, _answers: answers })
     }

@@ -122,7 +122,7 @@ fn the_last_one_is_enough_when_nobody_else_comes() {
 fn messages_that_are_lost_are_asked_for_again() {
     let (frames, lives) = disturbed(plan(), Duration::from_secs(1), |k, board| {
         if k % 7 == 3 {
-            board.lose("swarm/run/*/work/q/**", 2);
+            board.lose("swarm/run/*/workers/q/**", 2);
         }
     });
     assert!(frames == undisturbed());
@@ -133,8 +133,8 @@ fn messages_that_are_lost_are_asked_for_again() {
 fn messages_that_come_twice_or_in_another_order_make_no_difference() {
     let (frames, lives) = disturbed(plan(), Duration::from_secs(1), |k, board| {
         if k == 0 {
-            board.double("swarm/run/*/work/q/**", 200);
-            board.scramble("swarm/run/*/work/q/**", 7, 3);
+            board.double("swarm/run/*/workers/q/**", 200);
+            board.scramble("swarm/run/*/workers/q/**", 7, 3);
         }
     });
     assert!(frames == undisturbed());
@@ -145,7 +145,7 @@ fn messages_that_come_twice_or_in_another_order_make_no_difference() {
 fn orders_that_are_lost_are_said_again() {
     let (frames, _) = disturbed(plan(), Duration::from_secs(1), |k, board| {
         if k % 20 == 5 {
-            board.lose("swarm/run/*/work/order/*", 1);
+            board.lose("swarm/run/*/workers/order/*", 1);
         }
     });
     assert!(frames == undisturbed());

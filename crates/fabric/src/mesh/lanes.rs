@@ -1,6 +1,6 @@
 //! Lanes: what one worker sends to another goes over a connection of its own, where that can be had.
 //!
-//! In: messages under keys `swarm/run/<run>/work/q/<from>/<to>`, and the listener at the end of such a lane. Out: calls to that
+//! In: messages under keys `swarm/run/<run>/workers/q/<from>/<to>`, and the listener at the end of such a lane. Out: calls to that
 //! listener. The first message on a lane asks over Zenoh where it ends; the answer is an address and a secret. Whoever
 //! may not ask does not learn the secret, so the access file holds for lanes as well. With keys, lanes are encrypted
 //! by the same certificates.
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The keys of lanes.
-const LANES: &str = "swarm/run/*/work/q/*/*";
+const LANES: &str = "swarm/run/*/workers/q/*/*";
 /// What a lane begins with.
 const HELLO: [u8; 6] = *b"SWYL\x01\x00";
 /// What the end of a lane answers.
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The key under which the end of a lane is asked for, or a pattern of such keys; nothing when it is no lane.
 pub(super) fn question(lane: &str) -> Option<String> {
     let is_lane = matches(LANES, lane) && lane.split('/').all(|chunk| chunk != "**");
-    is_lane.then(|| lane.replacen("/work/q/", "/work/lane/", 1))
+    is_lane.then(|| lane.replacen("/workers/q/", "/workers/lane/", 1))
 }
 
 /// All lanes of one member.

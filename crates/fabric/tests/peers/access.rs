@@ -27,13 +27,13 @@ fn a_display_sees_what_is_shown_and_disturbs_nothing() {
     let _answer = worker.answer("swarm/run/1/show/world", Box::new(|_, _| Some(vec![1]))).expect("an answer");
     until("it may ask", || display.ask("swarm/run/1/show/world", b"", SHORT) == Ok(vec![1]));
 
-    let (secret, _ear) = listen(&display, "swarm/run/1/work/**");
-    assert!(!reaches(&worker, "swarm/run/1/work/q/0/1", &secret, SHORT), "a display heard workers");
+    let (secret, _ear) = listen(&display, "swarm/run/1/workers/**");
+    assert!(!reaches(&worker, "swarm/run/1/workers/q/0/1", &secret, SHORT), "a display heard workers");
     let (heard, _ear) = listen(&worker, "swarm/**");
-    assert!(!reaches(&display, "swarm/run/1/work/q/0/1", &heard, SHORT), "a display spoke as a worker");
+    assert!(!reaches(&display, "swarm/run/1/workers/q/0/1", &heard, SHORT), "a display spoke as a worker");
     assert!(!reaches(&display, "swarm/run/1/console/stop", &heard, SHORT), "a display gave orders");
-    let (_, _end) = listen(&worker, "swarm/run/1/work/q/*/1");
-    let refused = display.ask("swarm/run/1/work/lane/0/1", b"", SHORT);
+    let (_, _end) = listen(&worker, "swarm/run/1/workers/q/*/1");
+    let refused = display.ask("swarm/run/1/workers/lane/0/1", b"", SHORT);
     assert!(matches!(refused, Err(Lost::Silent { .. })), "a display learnt the secret of a lane");
     let _answer = worker.answer("swarm/host/alpha/start", Box::new(|_, _| Some(vec![2]))).expect("an answer");
     let refused = display.ask("swarm/host/alpha/start", b"", SHORT);

@@ -62,7 +62,7 @@ fn act() {
         heard.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     };
     let _ear = mesh.listen("to/**", Box::new(hear)).expect("a listener");
-    let _end = mesh.listen("swarm/run/1/work/q/*/1", Box::new(|_| {})).expect("a listener");
+    let _end = mesh.listen("swarm/run/1/workers/q/*/1", Box::new(|_| {})).expect("a listener");
     let _answer = mesh.answer("child", Box::new(|_, _| Some(b"here".to_vec()))).expect("an answer");
     let _token = mesh.live("live/child").expect("a token");
     println!("the child is ready");

@@ -54,7 +54,7 @@ fn who_sends_on_a_lane_to_a_frozen_process_goes_on_after_the_lease() {
     let payload = vec![0; 1 << 20];
     let put = || {
         let before = Instant::now();
-        mesh.put("swarm/run/1/work/q/0/1", &payload, Care::Block).expect("put");
+        mesh.put("swarm/run/1/workers/q/0/1", &payload, Care::Block).expect("put");
         before.elapsed()
     };
     until("there is a lane", || {

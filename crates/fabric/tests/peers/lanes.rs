@@ -8,7 +8,7 @@ use std::time::Duration;
 use swarmyard_fabric::mesh::{Mesh, Options};
 use swarmyard_fabric::{Care, Fabric, MOST_BYTES};
 
-const KEY: &str = "swarm/run/1/work/q/0/1";
+const KEY: &str = "swarm/run/1/workers/q/0/1";
 
 /// Sends until something that went over a lane was heard. What was on a lane that broke is lost.
 fn lane_opens(sender: &Mesh, receiver: &Mesh, heard: &std::sync::mpsc::Receiver<Vec<u8>>) {
@@ -25,10 +25,10 @@ fn lane_opens(sender: &Mesh, receiver: &Mesh, heard: &std::sync::mpsc::Receiver<
 fn workers_find_a_lane_and_another_when_its_listener_is_replaced() {
     let one = member(Options::default(), &[]);
     let two = member(Options::default(), &[&one]);
-    let (heard, handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    let (heard, handle) = listen(&two, "swarm/run/1/workers/q/*/1");
     lane_opens(&one, &two, &heard);
     drop(handle);
-    let (heard, _handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    let (heard, _handle) = listen(&two, "swarm/run/1/workers/q/*/1");
     lane_opens(&one, &two, &heard);
 }
 
@@ -37,13 +37,13 @@ fn lanes_are_encrypted_when_there_are_keys() {
     let [alpha, beta] = authority(&folder("lanes"), ["alpha", "beta"]);
     let one = member(with(&alpha), &[]);
     let two = member(with(&beta), &[&one]);
-    let (heard, _handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    let (heard, _handle) = listen(&two, "swarm/run/1/workers/q/*/1");
     lane_opens(&one, &two, &heard);
     let long: Vec<u8> = (0..1_000_000).map(|n| (n % 251) as u8).collect();
     one.put(KEY, &long, Care::Block).expect("put");
     assert!(heard.recv_timeout(AGES).expect("it arrives") == long);
     // Who knows the secret but has no certificate is not let in.
-    let invitation = one.ask("swarm/run/1/work/lane/0/1", b"", AGES).expect("an invitation");
+    let invitation = one.ask("swarm/run/1/workers/lane/0/1", b"", AGES).expect("an invitation");
     assert!(!is_welcome(&invitation, &invitation[..32], KEY).0, "an open connection was let in");
     assert!(reaches(&one, KEY, &heard, AGES), "the lane was disturbed");
 }
@@ -66,16 +66,19 @@ fn is_welcome(invitation: &[u8], secret: &[u8], key: &str) -> (bool, TcpStream) 
 fn strangers_nonsense_and_oversized_frames_are_refused_on_a_lane() {
     let one = member(Options::default(), &[]);
     let two = member(Options::default(), &[&one]);
-    let (heard, _handle) = listen(&two, "swarm/run/1/work/q/*/1");
+    let (heard, _handle) = listen(&two, "swarm/run/1/workers/q/*/1");
     lane_opens(&one, &two, &heard);
-    let invitation = one.ask("swarm/run/1/work/lane/0/1", b"", AGES).expect("an invitation");
+    let invitation = one.ask("swarm/run/1/workers/lane/0/1", b"", AGES).expect("an invitation");
     let mut wrong = invitation[..32].to_vec();
     wrong[31] ^= 1;
     assert!(!is_welcome(&invitation, &wrong, KEY).0, "a wrong secret was taken");
-    assert!(!is_welcome(&invitation, &invitation[..32], "swarm/run/1/work/q/0/9").0, "nobody listens there");
+    assert!(
+        !is_welcome(&invitation, &invitation[..32], "swarm/run/1/workers/q/0/9").0,
+        "nobody listens there"
+    );
     assert!(!is_welcome(&invitation, &invitation[..32], "show/frame").0, "this is no lane");
     // One that is let in, and then says it will send more than anybody takes.
-    let (is_in, mut rogue) = is_welcome(&invitation, &invitation[..32], "swarm/run/1/work/q/7/1");
+    let (is_in, mut rogue) = is_welcome(&invitation, &invitation[..32], "swarm/run/1/workers/q/7/1");
     assert!(is_in, "who knows the secret is let in");
     rogue.write_all(&(MOST_BYTES as u32 + 1).to_le_bytes()).expect("sent");
     assert_eq!(rogue.read(&mut [0; 10]).ok(), Some(0), "the connection was not ended");
