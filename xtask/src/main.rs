@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 mod aarch64;
 mod goldens;
+mod suites;
 mod tests;
 mod tools;
 mod web;
