@@ -19,6 +19,28 @@ fn at_the_end(trace: &Trace) -> BTreeSet<(u32, u32)> {
     suspicions
 }
 
+/// What a detector says is true to form: nobody is told about itself, nobody is trusted again who was not suspected, and
+/// nobody is suspected twice.
+#[must_use]
+pub fn form(trace: &Trace) -> Violations {
+    let mut suspicions = BTreeSet::new();
+    let mut wrong = Violations::new();
+    for (_, p, port, what) in trace.indications() {
+        let (q, news) = match what {
+            Indication::Suspected(q) => (*q, suspicions.insert((p, port, *q))),
+            Indication::Trusted(q) => (*q, suspicions.remove(&(p, port, *q))),
+            _ => continue,
+        };
+        if p == q {
+            wrong.push(format!("form: process {p} is told about itself"));
+        }
+        if !news {
+            wrong.push(format!("form: process {p} is told what it knows about process {q}"));
+        }
+    }
+    wrong
+}
+
 /// Strong completeness: who is down at the end is suspected by every correct process.
 #[must_use]
 pub fn completeness(trace: &Trace) -> Violations {
@@ -190,6 +212,20 @@ mod tests {
         let mut events = events();
         events.push((12.0, 0, trusts(2)));
         assert_eq!(completeness(&Trace::by_hand(3, events)).len(), 1);
+    }
+
+    #[test]
+    fn words_that_are_not_true_to_form_are_found() {
+        assert_eq!(form(&Trace::by_hand(3, events())), Violations::new());
+        for (word, why) in [
+            (suspects(0), "form: process 0 is told about itself"),
+            (suspects(2), "form: process 0 is told what it knows about process 2"),
+            (trusts(1), "form: process 0 is told what it knows about process 1"),
+        ] {
+            let mut events = events();
+            events.push((20.0, 0, word));
+            assert_eq!(form(&Trace::by_hand(3, events)), [why]);
+        }
     }
 
     #[test]

@@ -93,6 +93,13 @@ pub(crate) struct Packet {
     bytes: Vec<u8>,
 }
 
+impl Packet {
+    /// What a protocol says to itself on another process.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// What may run out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Tick {
