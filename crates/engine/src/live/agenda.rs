@@ -3,18 +3,19 @@
 //! In: events with their keys. Out: the one with the least key first. The order is that of [`LiveKey`] and nothing
 //! else, as in one ordered map; two agendas with the same events are equal, however they came about.
 //!
-//! It is a calendar: a ring of days, each a small ordered map, and one more map for what is due beyond the
+//! It is a calendar: a ring of days, each a short list, and an ordered map for what is due beyond the
 //! ring, or for everything when that is little. The length of a day follows the events, so that some fall on
 //! each. Other than in the calendar of flights, an event is taken out at once when it is cancelled, and a
-//! thousand events on one day do no harm.
+//! thousand events on one day do no harm: such a day is a map.
 
+use super::day::Day;
 use super::state::{LiveEvent, LiveKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use swarmyard_base::Moment;
 
 /// Events that should fall on a day.
-const PER_DAY: usize = 4;
+pub(super) const PER_DAY: usize = 4;
 /// With so few events there is no ring.
 const FEW: usize = 64;
 /// Fewest days of a ring.
@@ -22,7 +23,7 @@ const LEAST_DAYS: usize = 64;
 /// Most days of a ring.
 const MOST_DAYS: usize = 1 << 22;
 
-type Day = BTreeMap<LiveKey, LiveEvent>;
+type Later = BTreeMap<LiveKey, LiveEvent>;
 
 /// Events to come, in the order of their keys.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +41,7 @@ pub struct Agenda {
     /// Events in the ring.
     ringed: usize,
     /// What was due beyond the ring when it was added, or everything when there is no ring.
-    later: Day,
+    later: Later,
     /// Days and events since the ring was laid out or turned.
     since: (u64, usize),
 }
@@ -67,7 +68,7 @@ impl Agenda {
 
     /// All events in no order.
     pub(super) fn unsorted(&self) -> impl Iterator<Item = (&LiveKey, &LiveEvent)> {
-        self.days.iter().flatten().chain(&self.later)
+        self.days.iter().flat_map(Day::iter).chain(&self.later)
     }
 
     /// Adds an event; one with the same key makes room for it.
@@ -101,8 +102,10 @@ impl Agenda {
     /// When the first event is due.
     #[inline]
     pub(super) fn first(&mut self) -> Option<Moment> {
-        let day = if self.open() { &self.days[self.place(self.day)] } else { &self.later };
-        day.first_key_value().map(|(key, _)| key.at)
+        if self.open() {
+            return self.days[self.place(self.day)].first().map(|key| key.at);
+        }
+        self.later.first_key_value().map(|(key, _)| key.at)
     }
 
     /// Takes out the first event.
@@ -206,7 +209,7 @@ impl Agenda {
     /// Chooses the length of a day by the nearer half of all events, and lays everything out anew.
     fn lay_out(&mut self) {
         let mut all: Vec<(LiveKey, LiveEvent)> = Vec::with_capacity(self.len());
-        all.extend(std::mem::take(&mut self.days).into_iter().flatten());
+        all.extend(std::mem::take(&mut self.days).into_iter().flat_map(Day::into_events));
         all.extend(std::mem::take(&mut self.later));
         let time = |e: &(LiveKey, LiveEvent)| e.0.at.time;
         let middle = all.len() / 2;
@@ -218,7 +221,7 @@ impl Agenda {
         // Where all is due at once, more days would be of no use.
         let days = if span == 0 { 0 } else { 2 * all.len() / PER_DAY };
         let days = days.next_power_of_two().clamp(LEAST_DAYS, MOST_DAYS);
-        self.days.resize_with(days, Day::new);
+        self.days.resize_with(days, Day::default);
         self.busy = vec![0; days / 64];
         self.ringed = 0;
         self.day = self.day_of(Moment::at(first));
@@ -250,7 +253,7 @@ impl Serialize for Agenda {
 
 impl<'de> Deserialize<'de> for Agenda {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Agenda, D::Error> {
-        Ok(Agenda { later: Day::deserialize(deserializer)?, ..Agenda::default() })
+        Ok(Agenda { later: Later::deserialize(deserializer)?, ..Agenda::default() })
     }
 }
 
@@ -263,7 +266,7 @@ mod tests {
     /// An agenda, and an ordered map that does the same.
     struct Both {
         agenda: Agenda,
-        map: Day,
+        map: Later,
         draw: Draw,
         drawn: u32,
     }
@@ -271,7 +274,7 @@ mod tests {
     impl Both {
         fn new(seed: u64) -> Both {
             let draw = Draw::at(seed, Uid(1), Purpose::Test, Time::ZERO, 0);
-            Both { agenda: Agenda::default(), map: Day::new(), draw, drawn: 0 }
+            Both { agenda: Agenda::default(), map: Later::new(), draw, drawn: 0 }
         }
 
         fn unit(&mut self) -> f64 {

@@ -10,6 +10,7 @@
 mod agenda;
 mod air;
 mod cast;
+mod day;
 mod deed;
 mod going;
 mod graft;

