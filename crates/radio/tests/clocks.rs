@@ -272,6 +272,19 @@ fn when_one_crashes_the_others_stay_together_and_take_it_in_again() {
     }
 }
 
+#[test]
+fn when_all_crash_and_come_back_one_begins_and_all_agree_again() {
+    for seed in 0..20 {
+        let mut lab = Lab::new(seed, &graph("average", 2.0, 1e-4), 5, &uniform());
+        (0..5).for_each(|p| lab.crash(5.0, p));
+        (0..5).for_each(|p| lab.recover(6.0 + 0.1 * f64::from(p), p));
+        read(&mut lab, 5, [25.0, 30.0, 0.1]);
+        lab.run_until(30.0).unwrap();
+        fine(lab.trace(), clock::claims(lab.trace()), &format!("seed {seed}"));
+        assert!(clock::readings(lab.trace()).all(|r| r.error_s.is_some()), "seed {seed}");
+    }
+}
+
 /// What happened before some seconds.
 fn before(trace: &Trace, seconds: f64) -> Trace {
     let events = trace.events.iter().filter(|e| e.at.since(Moment::ZERO) < seconds);

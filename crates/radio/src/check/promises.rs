@@ -73,10 +73,8 @@ pub fn of(class: &str, uniform: bool, trace: &Trace, quiet: bool) -> Vec<Promise
             promise("view agreement", membership::view_agreement),
             promise("view synchrony", membership::view_synchrony),
         ],
-        "clock-sync" => vec![
-            promise("as near as it says", clock::claims),
-            promise("told when asked, never too early", clock::answers),
-        ],
+        // How near clocks are takes a time that is the same everywhere, and processes of a talk begin one by one.
+        "clock-sync" => vec![promise("told when asked, never too early", clock::answers)],
         "ricart-agrawala" => vec![promise("never two at once", mutex::exclusion)],
         _ => Vec::new(),
     }

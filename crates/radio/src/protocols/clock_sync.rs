@@ -22,8 +22,8 @@
 //! | provides | Clock |
 //! | uses | Link (`link`; the network when left out) |
 //! | guarantees, `average` | with n robots that all hear each other two clocks differ by at most u(1 − 1/n) once all have ended a round and ρ is 0, and no protocol does better; with drift by at most u(1 − 1/n) + 2ρP/(1 − ρ) until the next round begins; at any moment, also while some have ended a round and others have not, by at most 3/2 · u(1 − 1/n) + 2ρ(P/(1 − ρ) + 5 delay_max). The last is what it says as its error, half of it for each of the two |
-//! | guarantees, `ask` | after a round trip D a clock is off the reference by at most D/2 − delay_min, and by 2ρ more for each second since. That is what it says as its error |
-//! | assumes | delays within the bounds (`ask` needs only the lower one); no loss |
+//! | guarantees, `ask` | after a round trip that took D by its hardware clock, a clock is off the reference by at most D/2 − delay_min when ρ is 0, else by (D/(1 − ρ) − delay_min)(1 + ρ) − D/2, and by 2ρ/(1 − ρ) more for each second since. That is what it says as its error |
+//! | assumes | `average`: delays within the bounds, no loss; `ask`: no message faster than delay_min |
 //! | messages | `average`: n(n − 1) per period; `ask`: 2 · tries · (n − 1) per period |
 //! | model-checked | `average`, 3 robots, one round, ends of rounds at any moment, with and without a crash, exhaustively: 27 000 and 108 000 states |
 //!
@@ -68,7 +68,7 @@ fn sheet() -> Sheet {
         .param(Param::number("delay_min", Unit::Second, "What a message takes at least.").within(0.0, 1e6).or_num(0.0))
         .param(Param::number("delay_max", Unit::Second, "What a message takes at most. A longer one breaks the promise of `average`.").within(0.0, 1e6).or_num(0.1))
         .param(Param::number("offset", Unit::Second, "By how much a hardware clock is wrong at the start, at most; each draws its own, ahead or behind.").within(0.0, 1e9).or_num(1.0))
-        .param(Param::number("drift", Unit::None, "By how much a hardware clock is too fast or too slow, at most: 1e-5 is a second in a day.").within(0.0, 0.1).or_num(1e-5))
+        .param(Param::number("drift", Unit::None, "By how much a hardware clock is too fast or too slow, at most: 1e-5 is about a second in a day.").within(0.0, 0.1).or_num(1e-5))
         .param(Param::new("reference", ParamType::Int { min: 0, max: 1_000_000 }, "When asking: number of the robot that is asked.").or(Value::Int(0)))
         .param(Param::new("tries", ParamType::Int { min: 1, max: 1000 }, "When asking: questions each time; the answer that came soonest counts.").or(Value::Int(4)))
         .param(Param::new("link", ParamType::Name("protocol"), "What carries its messages; the network when left out. A link that sends again takes longer than delay_max."))
