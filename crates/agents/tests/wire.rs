@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_agents::wire::{self, Mode, Script, Settings, Wire, WireError};
 use swarmyard_base::hash::mix64;
-use swarmyard_part_api::{Exclusion, GraphModel, Group, Indication, Propose, Registry};
-use swarmyard_radio::check::{Violations, all, broadcast, consensus, membership, mutex};
+use swarmyard_part_api::{Exclusion, GraphModel, Group, Indication, Propose, ReadClock, Registry};
+use swarmyard_radio::check::{Violations, all, broadcast, clock, consensus, membership, mutex};
 use swarmyard_radio::lab::{Stack, Trace, What};
 use swarmyard_scene::Value;
 
@@ -83,6 +83,35 @@ fn a_group() -> Script {
     script.at(0.8, 2, Group::Quit);
     script.at(2.0, 2, Group::Join);
     script
+}
+
+/// Three processes look at their clocks ten times, about at the same moments.
+fn ten_looks() -> Script {
+    let mut script = Script::default();
+    for k in 0..10 {
+        (0..3).for_each(|p| script.at(2.5 + 0.2 * f64::from(k), p, ReadClock::Now));
+    }
+    script
+}
+
+/// Clocks up to 5 s wrong over the bare network, where messages take up to so many seconds.
+fn clocks(way: &'static str, delay_max: f64) -> Arc<GraphModel> {
+    let params = vec![
+        ("way", text(way)),
+        ("period", Value::Num(20.0 * delay_max)),
+        ("delay_max", Value::Num(delay_max)),
+        ("offset", Value::Num(5.0)),
+        ("drift", Value::Num(1e-3)),
+    ];
+    graph(&[("time", "clock-sync", params)])
+}
+
+/// They are as near as they say, and most do say so.
+fn near(trace: &Trace) -> Violations {
+    let silent = clock::readings(trace).filter(|r| r.error_s.is_none()).count();
+    let few =
+        if silent > 20 { vec![format!("{silent} of 30 readings without an error")] } else { Vec::new() };
+    all([clock::claims(trace), clock::answers(trace), few])
 }
 
 /// A detector that is patient enough for a busy machine.
@@ -216,6 +245,13 @@ const CASES: &[Case] = &[
         check: mutex::mutex,
     },
     Case {
+        name: "clocks by asking one",
+        graph: || clocks("ask", 0.05),
+        script: ten_looks,
+        least: 30,
+        check: near,
+    },
+    Case {
         name: "a group with views",
         graph: || {
             let rb = over_sure("rb", "reliable-broadcast");
@@ -264,6 +300,15 @@ fn every_stack_passes_its_checker_over_udp_that_loses() {
 #[test]
 fn every_stack_passes_its_checker_over_tcp() {
     all_cases(Settings::new(Mode::Tcp));
+}
+
+#[test]
+fn clocks_by_their_mean_agree_over_udp() {
+    // The delay is generous for a busy machine: clocks that were up to 10 s apart are within a second.
+    let graphs = vec![clocks("average", 1.0); 3];
+    let trace = wire::run(&graphs, Settings::new(Mode::Udp), &ten_looks(), LONG).unwrap();
+    assert_eq!(near(&trace), Violations::new());
+    assert_eq!(clock::readings(&trace).count(), 30);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod relay;
 mod roll_call;
 mod scripted;
 pub mod sequential;
+mod set_out;
 mod take_post;
 
 use swarmyard_part_api::Registry;
@@ -37,5 +38,6 @@ pub fn register(registry: &mut Registry) {
     registry.add(relay::class());
     registry.add(roll_call::class());
     registry.add(scripted::class());
+    registry.add(set_out::class());
     registry.add(take_post::class());
 }

@@ -36,6 +36,8 @@ pub enum ServiceKind {
     Mutex,
     /// Who is in the group.
     Membership,
+    /// What time it is, for all robots alike.
+    Clock,
     /// Motions of the robot.
     Motion,
     /// Push sensors of the robot.
@@ -56,6 +58,7 @@ impl ServiceKind {
             ServiceKind::Leader => "leader",
             ServiceKind::Mutex => "mutex",
             ServiceKind::Membership => "membership",
+            ServiceKind::Clock => "clock",
             ServiceKind::Motion => "motion",
             ServiceKind::Watching => "watching",
             ServiceKind::Custom => "custom",
@@ -103,6 +106,8 @@ services! {
     Mutex(Exclusion) = Mutex;
     /// Who is in the group.
     Membership(Group) = Membership;
+    /// What time it is, for all robots alike.
+    Clock(ReadClock) = Clock;
     /// Motions of the robot.
     Moving(Drive) = Motion;
     /// Push sensors of the robot.
@@ -163,6 +168,15 @@ pub enum Group {
     Cast(Bytes),
 }
 
+/// Wants to know what the clock shows. Each of them is answered once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReadClock {
+    /// Now.
+    Now,
+    /// When it shows so many seconds; at once when it does already.
+    At(f64),
+}
+
 /// Wants the robot moved.
 #[derive(Clone, Debug)]
 pub enum Drive {
@@ -209,6 +223,7 @@ pub enum Request {
     Leader(Elect),
     Mutex(Exclusion),
     Membership(Group),
+    Clock(ReadClock),
     Motion(Drive),
     Watching(LookOut),
     Custom(Private),
@@ -245,6 +260,14 @@ pub enum Indication {
         number: u64,
         /// Who is in it, ascending.
         members: Vec<u32>,
+    },
+    /// Of a clock: what it shows.
+    Clock {
+        /// Seconds that it shows now.
+        reading_s: f64,
+        /// How far it is at most from a time that is the same for all robots, so that two clocks differ by no more
+        /// than both their errors; `None` while it cannot say.
+        error_s: Option<f64>,
     },
     /// Of motion: how it ended.
     Ended {

@@ -10,6 +10,7 @@ use swarmyard_sim::{Options, Sim};
 const WORLDS: &[&str] = &[
     "ask-for-help",
     "circle-formation",
+    "clocks",
     "coverage",
     "cyclic-pursuit",
     "election",
@@ -80,6 +81,9 @@ fn every_application_meets_its_assertions() {
 const BROKEN: &[(&str, &str, &str)] = &[
     ("ask-for-help", "mean = \"10s\"", "mean = \"10000s\""),
     ("circle-formation", "rule = \"circle\"", "rule = \"midpoint\""),
+    ("clocks", "most = \"50ms\"", "most = \"50ms\"\nloss = 1"),
+    ("clocks", "most = \"50ms\"", "most = \"400ms\""),
+    ("clocks", "delay_max = \"50ms\"\noffset", "delay_max = \"10ms\"\noffset"),
     ("coverage", "round = \"1s\"", "round = \"1s\"\nrounds = 2"),
     ("cyclic-pursuit", "step = \"20mm\"", "step = \"19mm\""),
     ("election", "crash = [\"p8\"]", "crash = [\"p7\"]"),
@@ -148,9 +152,15 @@ fn stopping_at_every_event_changes_nothing() {
 /// Sequential functions are rebuilt from their journals.
 #[test]
 fn a_snapshot_goes_on_the_same() {
-    for name in
-        ["ask-for-help", "election", "figure-3-10", "gather-then-scatter", "leader-waits", "radio-relay"]
-    {
+    for name in [
+        "ask-for-help",
+        "clocks",
+        "election",
+        "figure-3-10",
+        "gather-then-scatter",
+        "leader-waits",
+        "radio-relay",
+    ] {
         let whole = run(load(name, &Options::default())).full_hash();
         let mut sim = load(name, &Options::default());
         for part in 1..4 {

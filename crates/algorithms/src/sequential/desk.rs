@@ -77,6 +77,8 @@ pub enum News {
     View(u64, Vec<u32>),
     /// Whatever two protocols of one author agree on.
     Custom(Vec<u8>),
+    /// What the clock shows, and how far it may be off, s.
+    Clock(f64, Option<f64>),
 }
 
 impl News {
@@ -89,6 +91,7 @@ impl News {
             Indication::Entered => News::Entered,
             Indication::View { number, members } => News::View(number, members),
             Indication::Custom(bytes) => News::Custom(bytes.to_vec()),
+            Indication::Clock { reading_s, error_s } => News::Clock(reading_s, error_s),
             _ => return None,
         })
     }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use swarmyard_base::Moment;
 use swarmyard_part_api::{
-    Answer, Broadcast, Consensus, Custom, Cx, Detector, Drive, Indication, Leader, Link, LookOut, Membership,
-    Microprotocol, Moving, Mutex, ProtocolPort, Request, Service, ServiceKind, ToAll, ToRobots, Watching,
-    from_bytes, to_bytes,
+    Answer, Broadcast, Clock, Consensus, Custom, Cx, Detector, Drive, Indication, Leader, Link, LookOut,
+    Membership, Microprotocol, Moving, Mutex, ProtocolPort, Request, Service, ServiceKind, ToAll, ToRobots,
+    Watching, from_bytes, to_bytes,
 };
 
 /// Replies at one moment in one step after which a function counts as endless.
@@ -232,6 +232,7 @@ impl Node {
             Request::Leader(r) => self.ask::<Leader>(r, cx),
             Request::Mutex(r) => self.ask::<Mutex>(r, cx),
             Request::Membership(r) => self.ask::<Membership>(r, cx),
+            Request::Clock(r) => self.ask::<Clock>(r, cx),
             Request::Motion(r) => self.ask::<Moving>(r, cx),
             Request::Watching(r) => self.ask::<Watching>(r, cx),
             Request::Custom(r) => {

@@ -8,6 +8,7 @@
 //! counts as another life: nothing may be delivered or decided twice in one life.
 
 pub mod broadcast;
+pub mod clock;
 pub mod consensus;
 pub mod detector;
 pub mod leader;

@@ -6,7 +6,7 @@
 //! somebody crashes owes no delivery then. What a protocol assumes of those below it is not looked at: a
 //! broadcast over a link that loses breaks its promise, and that is said.
 
-use super::{Violations, broadcast, consensus, detector, leader, membership, mutex};
+use super::{Violations, broadcast, clock, consensus, detector, leader, membership, mutex};
 use crate::lab::{Event, Trace, What};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::Moment;
@@ -73,6 +73,8 @@ pub fn of(class: &str, uniform: bool, trace: &Trace, quiet: bool) -> Vec<Promise
             promise("view agreement", membership::view_agreement),
             promise("view synchrony", membership::view_synchrony),
         ],
+        // How near clocks are takes a time that is the same everywhere, and processes of a talk begin one by one.
+        "clock-sync" => vec![promise("told when asked, never too early", clock::answers)],
         "ricart-agrawala" => vec![promise("never two at once", mutex::exclusion)],
         _ => Vec::new(),
     }

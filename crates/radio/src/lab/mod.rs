@@ -309,6 +309,7 @@ pub fn service_of(request: &Request) -> ServiceKind {
         Request::Leader(_) => ServiceKind::Leader,
         Request::Mutex(_) => ServiceKind::Mutex,
         Request::Membership(_) => ServiceKind::Membership,
+        Request::Clock(_) => ServiceKind::Clock,
         Request::Motion(_) => ServiceKind::Motion,
         Request::Watching(_) => ServiceKind::Watching,
         Request::Custom(_) => ServiceKind::Custom,

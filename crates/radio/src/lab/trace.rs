@@ -209,7 +209,7 @@ pub fn shown(bytes: &[u8]) -> String {
 /// What it takes to make traces by hand: the events of broadcasts and the others, in short.
 pub mod brief {
     use super::{What, to_bytes};
-    use swarmyard_part_api::{Bytes, Exclusion, Indication, Propose, Request, ToAll};
+    use swarmyard_part_api::{Bytes, Exclusion, Indication, Propose, ReadClock, Request, ToAll};
 
     fn asked(request: impl Into<Request>) -> What {
         What::Requested { port: 0, request: request.into() }
@@ -289,6 +289,24 @@ pub mod brief {
     #[must_use]
     pub fn leaves() -> What {
         asked(Exclusion::Leave)
+    }
+
+    /// It wants to know what its clock shows.
+    #[must_use]
+    pub fn reads() -> What {
+        asked(ReadClock::Now)
+    }
+
+    /// It wants to know when its clock shows that.
+    #[must_use]
+    pub fn waits_until(reading_s: f64) -> What {
+        asked(ReadClock::At(reading_s))
+    }
+
+    /// Its clock shows that.
+    #[must_use]
+    pub fn shows(reading_s: f64, error_s: Option<f64>) -> What {
+        told(Indication::Clock { reading_s, error_s })
     }
 
     /// It hears of a view.

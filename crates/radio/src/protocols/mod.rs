@@ -8,6 +8,7 @@ pub mod bully;
 pub mod causal_broadcast;
 pub mod chandra_toueg;
 pub mod chang_roberts;
+pub mod clock_sync;
 pub(crate) mod common;
 pub mod fake_order;
 pub mod fifo_broadcast;
@@ -43,6 +44,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(best_effort_broadcast::class());
     registry.add(causal_broadcast::class());
     registry.add(chandra_toueg::class());
+    registry.add(clock_sync::class());
     registry.add(fake_order::class());
     registry.add(fifo_broadcast::class());
     registry.add(heartbeat::class());

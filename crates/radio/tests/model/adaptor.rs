@@ -82,6 +82,8 @@ pub(crate) enum Note {
     Entered(u16),
     Leave(u16),
     View(u16, u64, Vec<u32>),
+    /// Bits of the reading and of the error.
+    Clock(u16, u64, Option<u64>),
     CrashedAndRecovered,
     Other(String),
 }
@@ -272,6 +274,10 @@ fn whats(note: &Note) -> Vec<What> {
         Note::Leads(p, q) => told(p, Indication::Leads(*q)),
         Note::Entered(p) => told(p, Indication::Entered),
         Note::View(p, n, m) => told(p, Indication::View { number: *n, members: m.clone() }),
+        Note::Clock(p, reading, error) => {
+            let (reading_s, error_s) = (f64::from_bits(*reading), error.map(f64::from_bits));
+            told(p, Indication::Clock { reading_s, error_s })
+        }
         Note::CrashedAndRecovered => vec![What::Crashed, What::Recovered],
         Note::Other(text) => vec![What::Said(text.clone())],
     }
@@ -297,6 +303,9 @@ fn note_of_indication(port: u16, what: &Indication) -> Note {
         Indication::Leads(q) => Note::Leads(port, *q),
         Indication::Entered => Note::Entered(port),
         Indication::View { number, members } => Note::View(port, *number, members.clone()),
+        Indication::Clock { reading_s, error_s } => {
+            Note::Clock(port, reading_s.to_bits(), error_s.map(f64::to_bits))
+        }
         other => Note::Other(format!("{other:?}")),
     }
 }

@@ -5,6 +5,7 @@
 mod adaptor;
 mod agree;
 mod broadcasts;
+mod clocks;
 mod detectors;
 #[path = "../support/one_word.rs"]
 mod one_word;

@@ -12,7 +12,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use swarmyard::agents::wire::MOST_BYTES;
 use swarmyard::base::{Moment, Time};
-use swarmyard::part_api::{Bytes, Elect, Exclusion, Group, Indication, Monitor, Propose, Request, ToAll};
+use swarmyard::part_api::{
+    Bytes, Elect, Exclusion, Group, Indication, Monitor, Propose, ReadClock, Request, ToAll,
+};
 use swarmyard_radio::lab::{Event, What};
 
 const SCHEMA: &str = "swarmyard-talk-trace/1";
@@ -142,6 +144,8 @@ fn words_of(what: &What) -> Option<Value> {
             Request::Membership(Group::Quit) => json!(["quit"]),
             Request::Membership(Group::Exclude(who)) => json!(["exclude", who]),
             Request::Membership(Group::Cast(bytes)) => json!(["cast", hex(bytes)]),
+            Request::Clock(ReadClock::Now) => json!(["read"]),
+            Request::Clock(ReadClock::At(seconds)) => json!(["read-at", seconds]),
             _ => return None,
         },
         What::Indicated { what, .. } => match what {
@@ -152,6 +156,7 @@ fn words_of(what: &What) -> Option<Value> {
             Indication::Leads(who) => json!(["leads", who]),
             Indication::Entered => json!(["entered"]),
             Indication::View { number, members } => json!(["view", number, members]),
+            Indication::Clock { reading_s, error_s } => json!(["clock", reading_s, error_s]),
             _ => return None,
         },
         _ => return None,
@@ -178,12 +183,15 @@ fn what_of(words: &Value) -> Option<What> {
         "quit" => asked(Group::Quit.into()),
         "exclude" => asked(Group::Exclude(robot(1)?).into()),
         "cast" => asked(Group::Cast(bytes(1)?).into()),
+        "read" => asked(ReadClock::Now.into()),
+        "read-at" => asked(ReadClock::At(words[1].as_f64()?).into()),
         "delivered" => told(Indication::Delivered { from: robot(1)?, bytes: bytes(2)? }),
         "decided" => told(Indication::Decided { instance: number(1)?, value: bytes(2)? }),
         "suspected" => told(Indication::Suspected(robot(1)?)),
         "trusted" => told(Indication::Trusted(robot(1)?)),
         "leads" => told(Indication::Leads(robot(1)?)),
         "entered" => told(Indication::Entered),
+        "clock" => told(Indication::Clock { reading_s: words[1].as_f64()?, error_s: words[2].as_f64() }),
         "view" => {
             let members = words[2].as_array()?.iter();
             let members: Option<Vec<u32>> =
@@ -209,7 +217,8 @@ fn unhex(text: &str) -> Option<Bytes> {
 mod tests {
     use super::*;
     use swarmyard_radio::lab::brief::{
-        broadcasts, decides, delivers, enters, follows, leaves, proposes, suspects, trusts, views, wants,
+        broadcasts, decides, delivers, enters, follows, leaves, proposes, reads, shows, suspects, trusts,
+        views, waits_until, wants,
     };
 
     #[test]
@@ -233,6 +242,10 @@ mod tests {
             follows(2),
             enters(),
             views(4, &[0, 2]),
+            reads(),
+            waits_until(-2.5),
+            shows(0.1, None),
+            shows(1e9 + 0.1, Some(1e-3)),
             What::Crashed,
             What::Recovered,
         ];
