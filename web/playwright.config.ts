@@ -7,14 +7,15 @@ export default defineConfig({
   outputDir: 'test-results',
   workers: 2,
   fullyParallel: true,
-  timeout: 60_000,
-  // A loaded machine may starve a browser; what passes only the second time is reported as flaky.
+  timeout: 180_000,
+  // A loaded machine may starve a browser; what passes only the second time is reported as flaky. Waits are long for the
+  // same reason: what comes is not waited for any longer than it takes.
   retries: 1,
-  expect: { timeout: 15_000 },
+  expect: { timeout: 60_000 },
   reporter: [['line']],
   use: {
     testIdAttribute: 'data-test',
-    actionTimeout: 15_000,
+    actionTimeout: 60_000,
     viewport: { width: 1280, height: 800 },
     launchOptions: {
       executablePath: '/usr/bin/chromium',

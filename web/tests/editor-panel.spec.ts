@@ -176,7 +176,10 @@ test.describe('undo', () => {
     await sim.keyboard.press('ArrowUp');
     await expect.poll(() => depth(sim)).toBe(1);
     await sim.mouse.move(640, 300);
+    const scale = (): Promise<number | undefined> => sim.evaluate(() => window.__sim?.camera().scale);
+    const before = await scale();
     await sim.mouse.wheel(0, -300);
+    await expect.poll(scale).not.toBe(before);
     const camera = await sim.evaluate(() => window.__sim?.camera());
     await sim.keyboard.press('Escape');
     await sim.keyboard.press('Control+z');

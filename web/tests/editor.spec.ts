@@ -110,7 +110,10 @@ test.describe('files', () => {
     for (let k = 0; k < 3; k++) await sim.keyboard.press('.');
     await expect.poll(() => sim.evaluate(() => window.__sim?.tick())).toBe(3);
     await sim.mouse.move(600, 300);
+    const scale = (): Promise<number | undefined> => sim.evaluate(() => window.__sim?.camera().scale);
+    const before = await scale();
     await sim.mouse.wheel(0, -200);
+    await expect.poll(scale).not.toBe(before);
     const camera = await sim.evaluate(() => window.__sim?.camera());
     await sim.keyboard.press('Control+Shift+L');
     await expect(sim.locator('[data-test="toast"]')).toContainText('clipboard');

@@ -25,7 +25,7 @@ export async function state(page: Page, wanted: string): Promise<void> {
 export async function stepTo(page: Page, wanted: number): Promise<void> {
   const from = await tick(page);
   if (wanted > from) await type(page, `step ${wanted - from}`);
-  await expect.poll(() => tick(page), { timeout: 30_000 }).toBe(wanted);
+  await expect.poll(() => tick(page), { timeout: 60_000 }).toBe(wanted);
 }
 
 /** Two robots, `good` and `bad`, each with a Python program of its own; opened in the page. */

@@ -234,7 +234,9 @@ test('49 every layer has a switch, and the address keeps it', async ({ sim }) =>
 test('49 the camera is in the address, and another page shows the same', async ({ sim, context }) => {
   const m = await middle(sim);
   await sim.mouse.move(m.x + 40, m.y + 40);
+  const before = await camera(sim);
   await sim.mouse.wheel(0, -200);
+  await expect.poll(async () => (await camera(sim)).scale).not.toBe(before.scale);
   await expect.poll(() => new URL(sim.url()).hash).toContain('cam=');
   const mine = await camera(sim);
   const other = await context.newPage();
@@ -316,13 +318,12 @@ test('53 three displays show the same step, and closing one changes nothing', as
   await sim.getByRole('button', { name: 'Start', exact: true }).click();
   await Promise.all(pages.map((p) => p.waitForFunction(() => window.__sim!.tick()! > 10)));
   const quantum = 0.05;
-  // Every look lasts a while itself, so the best of some counts.
-  let apart = Infinity;
-  for (let k = 0; k < 10; k++) {
+  // Every look lasts a while itself, and pages share two processors with a server, so the best of many counts.
+  const apart = async (): Promise<number> => {
     const now = await steps();
-    apart = Math.min(apart, Math.max(...now) - Math.min(...now));
-  }
-  expect(apart * quantum).toBeLessThanOrEqual(0.2);
+    return (Math.max(...now) - Math.min(...now)) * quantum;
+  };
+  await expect.poll(apart, { intervals: [0] }).toBeLessThanOrEqual(0.2);
   await others[1]!.context().close();
   pages.pop();
   const then = await tick(sim);
@@ -370,7 +371,7 @@ test('67 a dark page has a dark floor', async ({ sim }) => {
 test('3-D: the world is drawn, a click selects, and the way back leaves nothing behind', async ({ sim }) => {
   const id = (await robots(sim))[0]!;
   await sim.keyboard.press('Shift+3');
-  await expect(sim.locator('.stage')).toHaveAttribute('data-space-draws', /\d/, { timeout: 30_000 });
+  await expect(sim.locator('.stage')).toHaveAttribute('data-space-draws', /\d/, { timeout: 60_000 });
   const place = await at(sim, id);
   await sim.mouse.click(place.x, place.y);
   await expect.poll(() => selection(sim)).toEqual([id]);
@@ -386,7 +387,7 @@ test('3-D: the world is drawn, a click selects, and the way back leaves nothing 
 
 test('3-D: a lost graphics card leads back to the top view with a word about it', async ({ sim }) => {
   await sim.keyboard.press('Shift+3');
-  await expect(sim.locator('.stage')).toHaveAttribute('data-space-draws', /\d/, { timeout: 30_000 });
+  await expect(sim.locator('.stage')).toHaveAttribute('data-space-draws', /\d/, { timeout: 60_000 });
   await sim.evaluate(() => {
     const canvas = document.querySelector<HTMLCanvasElement>('canvas.space')!;
     canvas.getContext('webgl2')!.getExtension('WEBGL_lose_context')!.loseContext();
@@ -401,19 +402,26 @@ test('69 a display that draws slowly loses frames, never steps', async ({ browse
   await open(page, server.url);
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.waitForFunction(() => window.__sim!.tick()! > 2);
-  const result = await page.evaluate(async () => {
-    const [tick, draws] = [window.__sim!.tick()!, window.__sim!.draws()];
-    // A page that is busy nine tenths of the time.
-    for (let k = 0; k < 10; k++) {
-      const end = performance.now() + 180;
-      while (performance.now() < end);
-      await new Promise((done) => setTimeout(done, 20));
-    }
-    return { steps: window.__sim!.tick()! - tick, draws: window.__sim!.draws() - draws };
-  });
-  // Two seconds of a run in real time are twenty steps of 100 ms.
-  expect(result.steps).toBeGreaterThan(10);
-  expect(result.draws).toBeLessThan(40);
+  const busy = async (): Promise<{ steps: number; draws: number }> =>
+    page.evaluate(async () => {
+      const [tick, draws] = [window.__sim!.tick()!, window.__sim!.draws()];
+      // A page that is busy nine tenths of the time.
+      for (let k = 0; k < 10; k++) {
+        const end = performance.now() + 180;
+        while (performance.now() < end);
+        await new Promise((done) => setTimeout(done, 20));
+      }
+      return { steps: window.__sim!.tick()! - tick, draws: window.__sim!.draws() - draws };
+    });
+  // Two seconds of a run in real time are twenty steps of 100 ms; the server may have to wait for a processor too, so the
+  // best of some counts.
+  let steps = 0;
+  for (let k = 0; k < 5 && steps <= 10; k++) {
+    const result = await busy();
+    expect(result.draws).toBeLessThan(40);
+    steps = result.steps;
+  }
+  expect(steps).toBeGreaterThan(10);
   await page.context().close();
   await server.stop();
 });

@@ -6,7 +6,7 @@ import { expect, serve, test as base } from './harness';
 import { hash, state, stepTo, tick, type } from './panels-desk';
 
 const test = base.extend({});
-test.use({ world: 'worlds/forty-wander.toml', options: ['--workers', '2'] });
+test.use({ world: 'worlds/forty-wander.toml', options: ['--workers', '2', '--lease', '20'] });
 
 /** Opens the panel when the run has come to a checkpoint, so that everything was measured. */
 async function measured(page: Page): Promise<void> {

@@ -12,6 +12,10 @@ use swarmyard_radio::lab::{Event, Stack, Trace, top};
 use swarmyard_scene::Value;
 
 const RUN: u64 = 0x1234_5678_9abc_def0;
+/// How long they talk: long enough for everything on a busy machine.
+const LONG: Duration = Duration::from_secs(8);
+/// How long somebody is waited for who does not come, in seconds: long enough that a stranger is heard meanwhile.
+const IN_VAIN: f64 = 3.0;
 
 fn graph() -> Arc<GraphModel> {
     let mut registry = Registry::new();
@@ -61,11 +65,11 @@ fn side(
     settings: Settings,
     events: &Arc<Mutex<Vec<Event>>>,
 ) {
-    let met = listening.meet(here, &others(known, 20.0), &|| false).unwrap();
+    let met = listening.meet(here, &others(known, 60.0), &|| false).unwrap();
     let events = Arc::clone(events);
     let ear: Ear = Arc::new(Mutex::new(move |event: &Event| events.lock().unwrap().push(event.clone())));
     let talk = Talk::with_others(talkers(here), settings, met);
-    talk.run(&twelve(), Duration::from_secs(4), &|| false, &ear).unwrap();
+    talk.run(&twelve(), LONG, &|| false, &ear).unwrap();
 }
 
 #[test]
@@ -83,7 +87,7 @@ fn two_places_that_know_one_robot_of_each_other_talk_as_one() {
         });
         let mut events = std::mem::take(&mut *events.lock().unwrap());
         events.sort_by_key(|e| e.at);
-        let trace = Trace { processes: 3, events, end: Moment::ZERO.plus(4.0) };
+        let trace = Trace { processes: 3, events, end: Moment::ZERO.plus(LONG.as_secs_f64()) };
         assert_eq!(broadcast::reliable(&trace), Violations::new(), "{mode:?}");
         assert_eq!(trace.indications().count(), 36, "{mode:?}");
     }
@@ -97,10 +101,10 @@ fn who_speaks_of_another_run_is_not_met_and_is_counted() {
         let known = BTreeMap::from([(0, first.addresses()[0])]);
         let (a, b) = std::thread::scope(|scope| {
             let b = scope.spawn(|| {
-                let wrong = Others { run: RUN + 1, ..others(known, 0.5) };
+                let wrong = Others { run: RUN + 1, ..others(known, IN_VAIN) };
                 second.meet(&[1, 2], &wrong, &|| false).map(|_| ())
             });
-            (first.meet(&[0], &others(BTreeMap::new(), 0.5), &|| false).map(|_| ()), b.join().unwrap())
+            (first.meet(&[0], &others(BTreeMap::new(), IN_VAIN), &|| false).map(|_| ()), b.join().unwrap())
         });
         let Err(WireError::Missing { who, strangers }) = a else { panic!("{mode:?}: {a:?}") };
         assert!(who.contains(&1) && who.contains(&2) && strangers > 0, "{mode:?}: {who:?}, {strangers}");
@@ -111,15 +115,16 @@ fn who_speaks_of_another_run_is_not_met_and_is_counted() {
 #[test]
 fn a_robot_that_is_known_to_be_elsewhere_is_not_believed() {
     let first = Listening::open(Mode::Udp, &free(1)).unwrap();
-    let home = UdpSocket::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let at_home = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    let home = at_home.local_addr().unwrap();
     let impostor = Listening::open(Mode::Udp, &free(2)).unwrap();
     let address = first.addresses()[0];
     let known = BTreeMap::from([(1, home), (2, home)]);
     let a = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let _ = impostor.meet(&[1, 2], &others(BTreeMap::from([(0, address)]), 0.5), &|| false);
+            let _ = impostor.meet(&[1, 2], &others(BTreeMap::from([(0, address)]), IN_VAIN), &|| false);
         });
-        first.meet(&[0], &others(known, 0.5), &|| false).map(|_| ())
+        first.meet(&[0], &others(known, IN_VAIN), &|| false).map(|_| ())
     });
     let Err(WireError::Missing { who, strangers }) = a else { panic!("{a:?}") };
     assert!(who == [1, 2] && strangers > 0);

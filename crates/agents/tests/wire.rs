@@ -11,7 +11,7 @@ use swarmyard_radio::lab::{Stack, Trace, What};
 use swarmyard_scene::Value;
 
 /// Long enough for everything below on a busy machine; nothing waits for it but the clock.
-const LONG: Duration = Duration::from_secs(5);
+const LONG: Duration = Duration::from_secs(12);
 
 fn registry() -> Registry {
     let mut registry = Registry::new();
@@ -114,9 +114,13 @@ fn near(trace: &Trace) -> Violations {
     all([clock::claims(trace), clock::answers(trace), few])
 }
 
+/// Seconds of silence after which somebody is suspected: nobody fails where that counts, and a busy machine must not pass
+/// for a failure.
+const SUSPECTED: f64 = 5.0;
+
 /// A detector that is patient enough for a busy machine.
 fn detector() -> Layer {
-    ("fd", "heartbeat", vec![("timeout", Value::Num(1.0)), ("adaptive", Value::Bool(true))])
+    ("fd", "heartbeat", vec![("timeout", Value::Num(SUSPECTED)), ("adaptive", Value::Bool(true))])
 }
 
 fn agreeing(class: &'static str) -> Layer {
@@ -213,7 +217,7 @@ const CASES: &[Case] = &[
     Case {
         name: "Paxos over the bare network",
         graph: || {
-            let timeout = vec![("way", text("accusations")), ("timeout", Value::Num(1.0))];
+            let timeout = vec![("way", text("accusations")), ("timeout", Value::Num(SUSPECTED))];
             graph(&[("leader", "omega", timeout), ("agree", "paxos", vec![("leader", text("leader"))])])
         },
         script: five_instances,
@@ -316,7 +320,7 @@ fn bare_best_effort_fails_over_udp_that_loses() {
     let graph =
         Stack::new(&registry()).class("all", "best-effort-broadcast", &[]).probe(&["all"]).build().unwrap();
     let settings = Settings::new(Mode::Udp).losing(0.3);
-    let trace = wire::run(&vec![graph; 3], settings, &twelve(), Duration::from_secs(1)).unwrap();
+    let trace = wire::run(&vec![graph; 3], settings, &twelve(), Duration::from_secs(4)).unwrap();
     assert!(!broadcast::best_effort_validity(&trace).is_empty());
     assert_eq!(broadcast::integrity(&trace), Violations::new());
 }
@@ -346,7 +350,7 @@ fn garbage_changes_nothing() {
             let stranger = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
             let start = Instant::now();
             let mut sent = 0_u64;
-            while start.elapsed() < Duration::from_secs(1) {
+            while sent <= 100 || start.elapsed() < Duration::from_secs(1) {
                 sent += 1;
                 let length = (mix64(sent) % 1400) as usize;
                 let mut garbage: Vec<u8> = (0..length as u64).map(|k| mix64(sent << 12 | k) as u8).collect();
@@ -357,7 +361,6 @@ fn garbage_changes_nothing() {
                 let _ = stranger.send_to(&garbage, addresses[(sent % 3) as usize]);
                 std::thread::sleep(Duration::from_micros(200));
             }
-            assert!(sent > 100);
         });
         bound.run(&twelve(), LONG).unwrap()
     });
@@ -386,7 +389,7 @@ fn messages_that_are_too_long_are_lost_and_nothing_else() {
         script.broadcast(0.1, 0, &"x".repeat(wire::MOST_BYTES + 1));
         script.broadcast(0.2, 0, &"y".repeat(wire::MOST_BYTES / 2));
         let graphs = vec![Arc::clone(&graph); 2];
-        let trace = wire::run(&graphs, Settings::new(mode), &script, Duration::from_secs(2)).unwrap();
+        let trace = wire::run(&graphs, Settings::new(mode), &script, Duration::from_secs(4)).unwrap();
         let delivered: Vec<usize> = trace
             .indications()
             .filter(|i| i.1 == 1)

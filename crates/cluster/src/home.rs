@@ -18,7 +18,7 @@ use swarmyard_fabric::{Fabric, Handle, Lost};
 /// How long one question waits for programs that are at work.
 const WAIT: Duration = Duration::from_millis(50);
 /// How long whoever asks waits for an answer.
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_millis(500);
 /// When a question that nobody took is put again.
 const AGAIN: Duration = Duration::from_micros(500);
 /// Bytes of one question, about: more go in several. And of what programs decided in one answer: who is left over answers

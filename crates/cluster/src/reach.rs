@@ -15,7 +15,7 @@ use std::time::Duration;
 use swarmyard_fabric::Fabric;
 
 /// How long a host may take to answer a question.
-const ANSWER: Duration = Duration::from_secs(1);
+const ANSWER: Duration = Duration::from_secs(3);
 
 /// A host that answers: the way to it, and what it lends.
 type Seen = (Arc<dyn Fabric>, Info);

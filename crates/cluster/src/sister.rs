@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use swarmyard_fabric::{Fabric, Handle, Lost};
 
 /// How long a host may take to start a program.
-const BEGIN: Duration = Duration::from_secs(5);
+const BEGIN: Duration = Duration::from_secs(15);
 /// When a question that nobody took is put again.
 const AGAIN: Duration = Duration::from_millis(5);
 

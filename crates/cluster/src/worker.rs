@@ -55,6 +55,8 @@ pub enum Ended {
 
 /// How long one wait lasts before orders are looked at.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a neighbour may take to answer, on a busy machine.
+const ANSWER: Duration = Duration::from_millis(500);
 /// When to ask a neighbour again.
 const ASK_AFTER: Duration = Duration::from_millis(60);
 /// Stops of which it is remembered what bodies intended: neighbours are at most one apart, those who ask because
@@ -487,7 +489,7 @@ impl Worker<'_> {
             }
             let key = near_key(self.setup.run, epoch.begin.members[place]);
             loop {
-                let answer = self.setup.fabric.ask(&key, &question, LOOK);
+                let answer = self.setup.fabric.ask(&key, &question, ANSWER);
                 if let Some(intents) = answer.ok().and_then(|bytes| read::<Vec<Intent>>(&bytes)) {
                     heard.extend(intents);
                     break;

@@ -21,10 +21,14 @@ pub const AHEAD: u64 = 64;
 /// How long a wait watches before it goes to sleep: to be woken up takes about as long as a neighbour takes.
 const WATCH: Duration = Duration::from_micros(100);
 
+/// How often the patience for an answer is doubled at most.
+const DOUBLINGS: u32 = 3;
+
 /// How long an inbox waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// After this time, and each time again, what is missing is asked for.
+    /// After this time, and each time again, what is missing is asked for. An answer may take as long, and up to eight
+    /// times as long while none comes: from a busy machine no answer would ever be in time otherwise.
     pub ask_after: Duration,
     /// After this time the wait ends.
     pub give_up: Duration,
@@ -79,6 +83,8 @@ struct Inner {
     /// How often something was asked for again, and how often that helped.
     asked: u64,
     recovered: u64,
+    /// How many times in a row nobody answered in time, as far as that counts.
+    late: u32,
 }
 
 impl Inbox {
@@ -96,7 +102,7 @@ impl Inbox {
     ) -> Result<Inbox, Lost> {
         let mut gate = Gate::new(run, epoch, neighbours.iter().copied());
         gate.want(0..=AHEAD);
-        let inner = Inner { gate, next: 0, waiting: BTreeMap::new(), asked: 0, recovered: 0 };
+        let inner = Inner { gate, next: 0, waiting: BTreeMap::new(), asked: 0, recovered: 0, late: 0 };
         let shared =
             Arc::new(Shared { inner: Mutex::new(inner), came: Condvar::new(), count: AtomicU64::new(0) });
         let ear = shared.clone();
@@ -180,9 +186,14 @@ impl Inbox {
     fn ask_again(&self, epoch: u32, quantum: u64, who: &[u32]) {
         for &from in who {
             let key = again_key(self.run, from, self.me, quantum);
-            let answer = self.fabric.ask(&key, &epoch.to_le_bytes(), self.patience.ask_after);
+            let patience = self.patience.ask_after * 2_u32.pow(self.shared.lock().late);
+            let since = Instant::now();
+            let answer = self.fabric.ask(&key, &epoch.to_le_bytes(), patience);
+            // One that has not sent it yet says nothing as well, but at once.
+            let is_late = answer.is_err() && since.elapsed() >= patience;
             let helped = answer.is_ok_and(|bytes| self.shared.take_in(from, &bytes).is_ok());
             let mut inner = self.shared.lock();
+            inner.late = if is_late { (inner.late + 1).min(DOUBLINGS) } else { 0 };
             inner.asked += 1;
             inner.recovered += u64::from(helped);
         }

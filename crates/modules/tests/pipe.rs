@@ -154,7 +154,7 @@ fn a_module_that_hangs_is_named_and_the_chain_goes_on_without_it() {
     let limits = LinkLimits { restarts: 1, ..LinkLimits::default() };
     let lines = [RESET, "1 2 1", "1 3 1"];
     let (out, events, ends) =
-        finish(runner(source(&lines), vec![deaf, counter(3)], limits, Duration::from_secs(3)));
+        finish(runner(source(&lines), vec![deaf, counter(3)], limits, Duration::from_secs(5)));
     assert_eq!(out, [RESET, "3 9 1 1"]);
     let of_two: Vec<&str> = events.iter().filter(|e| e.number == 2).map(Event::kind).collect();
     assert_eq!(of_two, ["started", "hang", "died", "restarted", "hang", "given-up", "dropped"]);
@@ -236,16 +236,27 @@ fn a_reader_that_takes_its_time_holds_everybody_up_and_loses_nothing() {
 
 #[test]
 fn a_module_added_while_lines_flow_gets_the_reset_first() {
+    // The rest is said when the module is there.
+    let there = no_file("added");
+    let shown = there.display();
     let fifo = program(
         1,
-        &["sh", "-c", &format!("echo '{RESET}'; echo '1 2 1'; sleep 1; echo '1 3 1'; echo '1 2 1'")],
+        &[
+            "sh",
+            "-c",
+            &format!(
+                "echo '{RESET}'; echo '1 2 1'; until [ -e {shown} ]; do sleep 0.05; done; echo '1 3 1'; echo '1 2 1'"
+            ),
+        ],
     );
     let mut runner = calm(fifo, vec![counter(2)]);
     let (before, _) = until(&mut runner, |_, out, _| out.len() == 2);
     runner.add(shell(3, "echo \"3 9 $command\"")).unwrap();
     let error = runner.add(counter(2)).unwrap_err().to_string();
     assert!(error.contains("number 2 is taken by `sh`"), "{error}");
+    std::fs::write(&there, "").unwrap();
     let (after, _) = until(&mut runner, |r, _, _| r.is_over());
+    std::fs::remove_file(&there).unwrap();
     assert_eq!(before, [RESET, "2 9 1 1"]);
     // Its first word is about the reset (command 0); those after it had that reset already.
     assert_eq!(after, ["3 9 0", "3 9 1", "2 9 1 2"]);

@@ -375,7 +375,7 @@ impl Folder {
     }
 
     fn nothing_runs(&self) {
-        let until = Instant::now() + Duration::from_secs(5);
+        let until = Instant::now() + Duration::from_secs(60);
         while !self.running().is_empty() {
             assert!(Instant::now() < until, "still running: {:?}", self.running());
             std::thread::sleep(Duration::from_millis(10));

@@ -436,7 +436,7 @@ fn a_program_with_a_loop_of_its_own_goes_on() {
 fn a_native_program_goes_on_in_the_process_it_runs_in() {
     // It says once which process it is: one that was started again would say so again.
     let code = "#include <stdio.h>\n#include <unistd.h>\nstatic int n; void robot_step(void) { n++; drive(n, n); if (n == 1) { char t[32]; snprintf(t, 32, \"I am %d\", (int)getpid()); rio_log(t); } }";
-    let text = common::world(code, "class = \"process\"\nthink = 0", 2);
+    let text = common::world(code, "class = \"process\"\nthink = 0\npatience = 0", 2);
     let registry = standard_registry();
     let mut sim = Sim::read("scenario", &text, &NoFiles, &registry, &Options::default()).unwrap();
     let said = |sim: &mut Sim, steps: usize| {
@@ -464,7 +464,7 @@ fn a_native_program_goes_on_in_the_process_it_runs_in() {
 #[cfg(target_os = "linux")]
 fn a_native_program_that_is_at_work_when_the_world_changes_sees_the_new_one() {
     let code = "#include <unistd.h>\nstatic int n; void robot_step(void) { if (++n == 3) usleep(200000); drive(n, (int)rio_peek16(SONAR_RANGE_AT(0))); }";
-    let text = common::world(code, "class = \"process\"\nthink = 0\npatience = 5", 1);
+    let text = common::world(code, "class = \"process\"\nthink = 0\npatience = 60", 1);
     let mut sim = Sim::from_text(&text).unwrap();
     hashes(&mut sim, 2);
     assert!(sim.poll_step().unwrap().is_none(), "it is at work");

@@ -9,6 +9,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const BIN: &str = env!("CARGO_BIN_EXE_swarmyard");
+/// Seconds of silence after which somebody is lost. Who is killed here is missed at once; nobody else is to be missed, however
+/// busy this machine is.
+const LEASE: &str = "20";
 
 /// A module that counts what comes for it: whoever is started anew without its past says other numbers.
 const COUNTER: &str = r#"#!/bin/sh
@@ -62,7 +65,7 @@ impl Host {
     fn start(name: &str, folder: &Path, words: &[&str]) -> Host {
         let allow = |n: &str| format!("--allow={n}={}", folder.join(n).display());
         let mut child = Command::new(BIN)
-            .args(["host", name, "--json", "--slots", "9", "--lease", "1", "--allow-modules"])
+            .args(["host", name, "--json", "--slots", "9", "--lease", LEASE, "--allow-modules"])
             .args([&allow("counter"), &allow("driver"), "--allow=sh=/bin/sh", "--allow=cat=/bin/cat"])
             .args(words)
             .current_dir(folder)
@@ -162,7 +165,7 @@ fn a_host_that_is_killed_in_the_middle_of_a_stream_changes_no_byte_of_it() {
     let counter = dir.join("counter").display().to_string();
     let hosts = format!("{},{}", a.address(), b.address());
     let mut child =
-        command(&["simulate", "--lease", "1", "--hosts", &hosts, "local", &source, "a", "counter"]);
+        command(&["simulate", "--lease", LEASE, "--hosts", &hosts, "local", &source, "a", "counter"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut out: Vec<String> = lines.by_ref().take(60).collect();
     let programs = a.info()["programs"].clone();
@@ -185,17 +188,23 @@ fn a_host_that_is_killed_in_the_middle_of_a_stream_changes_no_byte_of_it() {
 fn built_in_modules_come_home_when_no_host_is_left() {
     let dir = folder("home");
     let mut a = Host::start("a", &dir, &[]);
-    let source = "sh -c 'for i in 1 2 3 4 5; do echo 1 2 10 0 0 $i 0 0 0 0 0; sleep 0.2; done'";
+    // The rest is said when the host is gone.
+    let gone = dir.join("gone");
+    let source = format!(
+        "sh -c 'for i in 1 2 3 4 5; do echo 1 2 10 0 0 $i 0 0 0 0 0; [ $i != 2 ] || until [ -e {} ]; do sleep 0.05; done; done'",
+        gone.display()
+    );
     let address = a.address();
     let mut child =
-        command(&["simulate", "--lease", "0.5", "--hosts", &address, "local", source, "a", "smooth"]);
+        command(&["simulate", "--lease", LEASE, "--hosts", &address, "local", &source, "a", "smooth"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut out: Vec<String> = lines.by_ref().take(4).collect();
     a.kill();
+    std::fs::write(gone, "").unwrap();
     out.extend(lines);
     let output = child.wait_with_output().unwrap();
     assert!(errors(&output).contains("module 2 (smooth) runs on this machine"), "{}", errors(&output));
-    let local = run(&["simulate", "local", source, "local", "smooth"], "");
+    let local = run(&["simulate", "local", &source, "local", "smooth"], "");
     assert_eq!(out, said(&local).lines().collect::<Vec<_>>());
 }
 
@@ -205,7 +214,7 @@ fn a_sister_process_has_the_bytes_and_the_exit_code_of_a_program_elsewhere() {
     let mut a = Host::start("a", &dir, &[]);
     let address = a.address();
     let pipe = |words: &[&str], input: &str| {
-        let all: Vec<&str> = ["pipe", "--bytes", "--lease", "1", "--hosts", &address, "--", "a"]
+        let all: Vec<&str> = ["pipe", "--bytes", "--lease", LEASE, "--hosts", &address, "--", "a"]
             .iter()
             .chain(words)
             .copied()
@@ -233,7 +242,7 @@ fn a_sister_process_has_the_bytes_and_the_exit_code_of_a_program_elsewhere() {
     );
     assert_eq!(a.info()["allows"][0], "cat");
 
-    let mut child = command(&["pipe", "--bytes", "--lease", "1", "--hosts", &address, "a", "cat"]);
+    let mut child = command(&["pipe", "--bytes", "--lease", LEASE, "--hosts", &address, "a", "cat"]);
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     stdin.write_all(b"there?\n").unwrap();
@@ -271,7 +280,7 @@ fn certificates_and_the_access_file_say_who_may_use_programs() {
     let a = Host::start("a", &dir, &["--keys", &keys, "--access", &access.display().to_string()]);
     let address = a.address();
     let pipe = |who: &[&str]| {
-        let words = ["pipe", "--bytes", "--lease", "1", "--hosts", &address];
+        let words = ["pipe", "--bytes", "--lease", LEASE, "--hosts", &address];
         let words: Vec<&str> = words.iter().chain(who).chain(&["a", "cat"]).copied().collect();
         run(&words, "hello")
     };
@@ -310,8 +319,8 @@ fn a_controller_on_another_host_decides_what_it_decides_here() {
         std::fs::write(dir.join(name), world(more)).unwrap();
         dir.join(name).display().to_string()
     };
-    let here = file("here.toml", "think = 0");
-    let far = file("far.toml", "think = 0\non = \"a\"");
+    let here = file("here.toml", "think = 0\npatience = 0");
+    let far = file("far.toml", "think = 0\npatience = 0\non = \"a\"");
     let a = Host::start("a", &dir, &["--can", "display"]);
     let address = a.address();
     let hashes = |words: &[&str]| {
@@ -324,7 +333,7 @@ fn a_controller_on_another_host_decides_what_it_decides_here() {
     let (local, here_took) = hashes(&[&here, "--no-record"]);
     assert_eq!(local.lines().count(), 20, "{local}");
     let tape = dir.join("far.mcap").display().to_string();
-    let (there, took) = hashes(&[&far, "--record", &tape, "--reach", &address, "--lease", "1"]);
+    let (there, took) = hashes(&[&far, "--record", &tape, "--reach", &address, "--lease", LEASE]);
     println!("two robots, 20 decisions each on another host: {took:?}, here {here_took:?}");
     assert_eq!(there, local, "the same decisions");
     let (divided, _) = hashes(&[&far, "--no-record", "--reach", &address, "--workers", "2"]);
@@ -424,7 +433,9 @@ fn a_part_model_on_another_host_answers_what_it_answers_here_and_comes_home_when
     let mut a = Host::start("a", &dir, &[]);
     let address = a.address();
     // While such a run goes on, the host says what it computes.
-    let mut running = command(&["run", "-q", "--no-record", &far, "--reach", &address, "--rtf", "1"]);
+    let slow = ["--rtf", "1", "--until", "tick:6000"];
+    let mut running =
+        command(&[&["run", "-q", "--no-record", &far, "--reach", &address][..], &slow].concat());
     let since = Instant::now();
     let computes = loop {
         let programs = a.info()["programs"].as_array().unwrap().clone();
@@ -432,17 +443,21 @@ fn a_part_model_on_another_host_answers_what_it_answers_here_and_comes_home_when
             break programs;
         }
         assert!(
-            since.elapsed() < Duration::from_secs(20) && running.try_wait().unwrap().is_none(),
+            since.elapsed() < Duration::from_secs(60) && running.try_wait().unwrap().is_none(),
             "{programs:?}"
         );
     };
     assert!(computes.iter().all(|p| p["name"] == "sandbox"), "{computes:?}");
     running.kill().unwrap();
     running.wait().unwrap();
-    assert_eq!(hashes(&[&far, "--reach", &address, "--lease", "1"]), local);
+    assert_eq!(hashes(&[&far, "--reach", &address, "--lease", LEASE]), local);
     assert_eq!(hashes(&[&far, "--reach", &address, "--workers", "2"]), local, "also on workers");
     a.kill();
-    assert_eq!(hashes(&[&far, "--reach", &address, "--lease", "1"]), local, "nobody is there: computed here");
+    assert_eq!(
+        hashes(&[&far, "--reach", &address, "--lease", LEASE]),
+        local,
+        "nobody is there: computed here"
+    );
     assert_eq!(hashes(&[&far]), local, "and when nobody said where hosts are");
 }
 
@@ -505,7 +520,7 @@ fn a_program_in_the_sandbox_of_another_host_does_what_it_does_here() {
     // Nobody allowed it: it is a sandbox.
     let a = Host::start("a", &dir, &[]);
     let address = a.address();
-    let reach = ["--reach", &address, "--lease", "1"];
+    let reach = ["--reach", &address, "--lease", LEASE];
     let far_tape = dir.join("far.mcap").display().to_string();
     let with = |words: &[&str]| -> Vec<String> {
         [&[far.as_str()][..], words, &reach].concat().iter().map(|w| (*w).to_owned()).collect()
@@ -533,7 +548,11 @@ fn a_program_in_the_sandbox_of_another_host_does_what_it_does_here() {
     assert!(again.status.success(), "a recording needs no host: {}", errors(&again));
     let differs = run(&["diff", &tape, &far_tape], "");
     assert!(differs.status.success(), "the same recording: {}{}", said(&differs), errors(&differs));
-    assert_eq!(hashes(&[&far, "--no-record", "--reach", &address, "--lease", "1"]), local, "nobody is there");
+    assert_eq!(
+        hashes(&[&far, "--no-record", "--reach", &address, "--lease", LEASE]),
+        local,
+        "nobody is there"
+    );
     assert_eq!(hashes(&[&far, "--no-record"]), local, "nobody said where hosts are");
     assert_eq!(figures(&[&far]), serde_json::json!([]));
 }
@@ -553,7 +572,7 @@ fn a_program_goes_on_here_when_its_host_is_killed() {
     for workers in [&[][..], &["--workers", "2"]] {
         let mut a = Host::start("a", &dir, &[]);
         let address = a.address();
-        let reach = ["--hash-every", "1", "--reach", &address, "--lease", "1"];
+        let reach = ["--hash-every", "1", "--reach", &address, "--lease", LEASE];
         let words = [&["run", "-q", &far][..], &until, &reach, workers].concat();
         let mut child = command(&words);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -585,7 +604,7 @@ fn a_run_with_programs_elsewhere_is_kept_brought_back_branched_and_given_new_cod
     let (_, after) = rest.split_once("'''\n").unwrap();
     std::fs::write(&file, format!("{before}source = \"bot.c\"\n{after}")).unwrap();
     let mut a = Host::start("a", &dir, &[]);
-    let words = ["pipe", "--bytes", "--lease", "1", "--hosts", &a.address()].map(str::to_owned).to_vec();
+    let words = ["pipe", "--bytes", "--lease", LEASE, "--hosts", &a.address()].map(str::to_owned).to_vec();
     let prices = swarmyard_agents::Prices::default();
     let elsewhere = swarmyard_agents::Elsewhere { program: BIN.into(), words, prices: prices.clone() };
     // The same history, here and there; answers every hash on the way, and those after each way back.
@@ -671,7 +690,7 @@ fn a_served_run_and_a_sweep_reach_hosts_too() {
     let is_there = || a.info()["programs"].as_array().unwrap().iter().any(|p| p["name"] == "sandbox");
 
     let mut server =
-        command(&["serve", &path("far.toml"), "--port", "0", "--reach", &address, "--lease", "1"]);
+        command(&["serve", &path("far.toml"), "--port", "0", "--reach", &address, "--lease", LEASE]);
     let mut line = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned();
@@ -705,7 +724,7 @@ fn a_served_run_and_a_sweep_reach_hosts_too() {
     };
     let rows = sweep(&[&path("here.toml")]);
     assert_eq!(rows.lines().count(), 5, "{rows}");
-    assert_eq!(sweep(&[&path("far.toml"), "--reach", &address, "--lease", "1"]), rows);
+    assert_eq!(sweep(&[&path("far.toml"), "--reach", &address, "--lease", LEASE]), rows);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn case_1_comes_out_of_the_command_to_the_byte() {
 #[test]
 fn as_printed_the_interpolator_is_found_out_in_a_chain() {
     let input = format!("{RESET}\n1 2 10 0 0 0 0 0 0 0 0\n");
-    let output = run(&["pipe", "local", "smooth --literal", "--answer", "5", "--restarts", "0"], &input);
+    let output = run(&["pipe", "local", "smooth --literal", "--answer", "10", "--restarts", "0"], &input);
     assert_eq!(output.status.code(), Some(1));
     let told = errors(&output);
     assert!(told.contains("bad line 1: column 1: the sender is not a whole number: `-10 -10 -10"), "{told}");
@@ -194,7 +194,7 @@ fn nothing_is_left_running_when_the_command_is_killed() {
     assert!(process.exists());
     child.kill().unwrap();
     child.wait().unwrap();
-    for _ in 0..600 {
+    for _ in 0..1200 {
         if !process.exists() {
             return;
         }

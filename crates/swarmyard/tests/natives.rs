@@ -19,9 +19,12 @@ fn load(text: &str) -> Sim {
     Sim::from_text(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// The class of programs that are waited for: how busy this machine is decides nothing about them.
+const WAITED_FOR: &str = "class = \"process\"\npatience = 0";
+
 /// A run of native programs whose decisions have effect at once; `more` is more TOML.
 fn native(code: &str, more: &str, count: usize) -> Sim {
-    load(&world(code, &format!("class = \"process\"\nthink = 0\n{more}"), count))
+    load(&world(code, &format!("{WAITED_FOR}\nthink = 0\n{more}"), count))
 }
 
 /// All events of `steps` steps.
@@ -168,8 +171,9 @@ fn sandbox_shared_memory_and_pipes_give_the_same_poses() {
             };
             let sandbox = poses("class = \"program\"");
             assert!(sandbox[0] != sandbox[237], "it moves");
-            assert_eq!(poses("class = \"process\"\ntransport = \"shared\""), sandbox, "shared {think}");
-            assert_eq!(poses("class = \"process\"\ntransport = \"pipes\""), sandbox, "pipes {think}");
+            let process = |transport: &str| poses(&format!("{WAITED_FOR}\ntransport = \"{transport}\""));
+            assert_eq!(process("shared"), sandbox, "shared {think}");
+            assert_eq!(process("pipes"), sandbox, "pipes {think}");
         }
     }
 }
@@ -213,7 +217,7 @@ fn failures_replay_from_the_journal_too() {
 #[test]
 fn after_a_restore_programs_are_run_again_from_what_they_saw() {
     for (code, transport) in [(WANDER, "shared"), (LOOP, "pipes")] {
-        let text = world(code, &format!("class = \"process\"\nthink = 0\ntransport = \"{transport}\""), 2);
+        let text = world(code, &format!("{WAITED_FOR}\nthink = 0\ntransport = \"{transport}\""), 2);
         let mut sim = load(&text);
         hashes(&mut sim, 25);
         let middle = sim.snapshot();
@@ -230,7 +234,7 @@ fn after_a_restore_programs_are_run_again_from_what_they_saw() {
 fn a_program_that_does_not_repeat_itself_is_named_and_costs_only_its_own_robot() {
     // Only r1 has a wall to its right: it alone looks at what differs from run to run.
     let code = "#include <unistd.h>\nvoid robot_step(void) { drive(100 + (rio_peek16(SONAR_RANGE_AT(3)) > 1200 ? getpid() % 1000 : 0), 100); }";
-    let text = world(code, "class = \"process\"\nthink = 0", 3).replace("[-5, -5]", "[-5, -1.5]");
+    let text = world(code, &format!("{WAITED_FOR}\nthink = 0"), 3).replace("[-5, -5]", "[-5, -1.5]");
     let mut sim = load(&text);
     hashes(&mut sim, 5);
     let middle = sim.snapshot();
@@ -245,40 +249,54 @@ fn a_program_that_does_not_repeat_itself_is_named_and_costs_only_its_own_robot()
     assert!(left(&sim, "r1") == 0.0 && left(&sim, "r2") > 0.0);
 }
 
+/// Seconds that a silent program is waited for: those that are not silent must not be taken for it on a busy machine.
+const PATIENCE: u32 = 3;
+/// Longer than any test takes, in seconds.
+const FOR_EVER: u32 = 1000;
+
 /// Is silent in tick 3, for as long as that takes, and then goes on.
-fn sleeper(milliseconds: u32) -> String {
+fn sleeper(seconds: u32) -> String {
     format!(
-        "#include <unistd.h>\nvoid robot_step(void) {{ drive(100 + (int)rio_ticks(), 100); if (rio_ticks() == 3 && rio_peek16(SONAR_RANGE_AT(3)) > 1200) usleep({milliseconds}000u); }}"
+        "#include <unistd.h>\nvoid robot_step(void) {{ drive(100 + (int)rio_ticks(), 100); if (rio_ticks() == 3 && rio_peek16(SONAR_RANGE_AT(3)) > 1200) sleep({seconds}); }}"
     )
 }
 
 /// Robot r1 sleeps in tick 3, r2 and r3 do not.
-fn silent(policy: &str, milliseconds: u32) -> Sim {
-    let class = format!("class = \"process\"\nthink = 0\npatience = 0.2\non_silence = \"{policy}\"");
-    load(&world(&sleeper(milliseconds), &class, 3).replace("[-5, -5]", "[-5, -1.5]"))
+fn silent(policy: &str, seconds: u32) -> Sim {
+    let class = format!("class = \"process\"\nthink = 0\npatience = {PATIENCE}\non_silence = \"{policy}\"");
+    load(&world(&sleeper(seconds), &class, 3).replace("[-5, -5]", "[-5, -1.5]"))
 }
 
 #[test]
 fn a_silent_program_is_reported_once_and_its_commands_stay() {
-    let mut sim = silent("hold", 20_000);
+    let mut sim = silent("hold", FOR_EVER);
     let begun = Instant::now();
     let all = events(&mut sim, 120);
-    assert!(begun.elapsed() < Duration::from_secs(20), "it is waited for once, not 117 times");
+    assert!(begun.elapsed() < Duration::from_secs(60), "it is waited for once, not 117 times");
     let failed = failures(&all);
     assert_eq!(causes(&all), [(Cause::Silence, Policy::Hold)]);
-    assert_eq!((failed[0].0, failed[0].3.as_str()), (Uid::of_path("/robots/r1"), "no answer for 0.2 s"));
+    assert_eq!((failed[0].0, failed[0].3.as_str()), (Uid::of_path("/robots/r1"), "no answer for 3 s"));
     assert!((left(&sim, "r1") - 0.102).abs() < 1e-12, "the last commands before stay");
     assert!((left(&sim, "r2") - 0.219).abs() < 1e-12, "others go on");
 }
 
 #[test]
 fn a_late_answer_is_not_taken_for_a_new_one() {
-    let mut sim = silent("hold", 300);
-    let all = events(&mut sim, 8);
+    let mut sim = silent("hold", 2 * PATIENCE);
+    let all = events(&mut sim, 4);
     assert_eq!(causes(&all), [(Cause::Silence, Policy::Hold)]);
-    std::thread::sleep(Duration::from_millis(300));
-    let tick = sim.state().stops;
-    assert_eq!(causes(&events(&mut sim, 1)), []);
+    let (held, begun) = (left(&sim, "r1"), Instant::now());
+    // Its commands stay until it answers something; that is what it was asked last.
+    let tick = loop {
+        let tick = sim.state().stops;
+        assert_eq!(causes(&events(&mut sim, 1)), []);
+        if left(&sim, "r1") != held {
+            break tick;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not wake up");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert!(tick > 3, "{tick}");
     assert!((left(&sim, "r1") - (0.1 + 0.001 * tick as f64)).abs() < 1e-12, "it answers what it was asked");
     // Run again from what it saw, which leaves out the quanta it slept through.
     let middle = sim.snapshot();
@@ -289,7 +307,7 @@ fn a_late_answer_is_not_taken_for_a_new_one() {
 
 #[test]
 fn a_silent_program_is_still_silent_after_a_restore() {
-    let mut sim = silent("hold", 20_000);
+    let mut sim = silent("hold", FOR_EVER);
     events(&mut sim, 6);
     let middle = sim.snapshot();
     sim.restore(&middle).unwrap();
@@ -299,13 +317,13 @@ fn a_silent_program_is_still_silent_after_a_restore() {
 
 #[test]
 fn every_policy_follows_silence() {
-    let mut sim = silent("halt", 20_000);
+    let mut sim = silent("halt", FOR_EVER);
     assert_eq!(causes(&events(&mut sim, 6)), [(Cause::Silence, Policy::Halt)]);
     assert!(left(&sim, "r1") == 0.0 && left(&sim, "r2") > 0.1 && sim.state().accounts.halts == 1);
-    let mut sim = silent("restart", 20_000);
+    let mut sim = silent("restart", FOR_EVER);
     assert_eq!(causes(&events(&mut sim, 6)), [(Cause::Silence, Policy::Restart)]);
     assert!((left(&sim, "r1") - 0.105).abs() < 1e-12, "a new one goes on");
-    let mut sim = silent("end", 20_000);
+    let mut sim = silent("end", FOR_EVER);
     assert_eq!(causes(&events(&mut sim, 4)), [(Cause::Silence, Policy::End)]);
     assert!(sim.is_over() && sim.state().ended);
 }
@@ -411,7 +429,7 @@ fn script(name: &str, text: &str) -> Sim {
     let program = folder.join("program.sh");
     std::fs::write(&program, text).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let world = world("", "class = \"process\"\nthink = 0\npatience = 5\nsource = \"program.sh\"", 1);
+    let world = world("", "class = \"process\"\nthink = 0\npatience = 0\nsource = \"program.sh\"", 1);
     let (before, after) = world.split_once("code = '''").unwrap();
     let world = format!("{before}{}", after.split_once("'''").unwrap().1);
     std::fs::write(folder.join("world.toml"), world).unwrap();
@@ -448,7 +466,7 @@ at = [2, 0]
 count = 3
 layout = { class = "row", step = [0, 1] }
 "#;
-    let class = format!("class = \"process\"\nthink = 0\npatience = 0.2\n{more}");
+    let class = format!("class = \"process\"\nthink = 0\npatience = {PATIENCE}\n{more}");
     let mut sim = load(&(world(code, &class, 1) + good));
     let (mut poses, mut all) = (Vec::new(), Vec::new());
     for _ in 0..10 {
@@ -512,13 +530,11 @@ fn hostile_programs_cost_only_their_own_robot_and_leave_nothing() {
     alone("hostile_programs_cost_only_their_own_robot_and_leave_nothing", || {
         let (quiet, _) = among_good_ones("void robot_step(void) {}", "");
         for (what, more, code) in HOSTILE {
-            let begun = Instant::now();
             let (poses, all) = among_good_ones(code, more);
             assert_eq!(poses, quiet, "{what}: the others are as without it");
             let obeys = what == "ignores the stop request";
             assert_eq!(failures(&all).len(), usize::from(!obeys), "{what}: {all:?}");
             nothing_left(what);
-            assert!(begun.elapsed() < Duration::from_secs(60), "{what} took {:?}", begun.elapsed());
         }
     });
 }

@@ -137,7 +137,7 @@ fn a_branch_with_a_poke_differs_and_its_journal_replays() {
     let wander = "static unsigned n = 3; void robot_step(void) { n = n * 1103515245u + 12345u; drive(200 + (int)(n >> 25), 200 + (int)(rio_peek16(SONAR_RANGE_AT(0)) >> 4)); if (rio_ticks() % 3) return; rio_log_int(\"n\", (int)n); }";
     // A program with its own loop is run again through what it read.
     let own_loop = "int main(void) { int n = 0; rio_init(); while (rio_wait()) { n += rio_peek16(SONAR_RANGE_AT(1)); drive(200 + (n & 63), 200); } return 0; }";
-    let native = "class = \"process\"\nthink = 0";
+    let native = "class = \"process\"\nthink = 0\npatience = 0";
     for (code, class) in
         [(wander, "class = \"program\""), (own_loop, "class = \"program\""), (wander, native)]
     {
@@ -175,7 +175,7 @@ fn a_view_starts_no_native_program_and_a_branch_starts_them_again() {
         log.display()
     );
     let starts = || std::fs::read_to_string(&log).unwrap().lines().count();
-    let mut sim = from_text(&world(&code, "class = \"process\"\nthink = 0", 2));
+    let mut sim = from_text(&world(&code, "class = \"process\"\nthink = 0\npatience = 0", 2));
     let (mut timeline, mut all) = (Timeline::default(), Vec::new());
     run(&mut sim, &mut timeline, 40, &mut all);
     assert_eq!(starts(), 2);

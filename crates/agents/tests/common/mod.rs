@@ -11,7 +11,7 @@ use swarmyard_agents::process::{
 };
 
 /// Long enough for anything that will happen.
-pub(crate) const LONG: Duration = Duration::from_secs(10);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 /// Long enough to see that nothing happens.
 pub(crate) const SHORT: Duration = Duration::from_millis(60);
 

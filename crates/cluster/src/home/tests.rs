@@ -227,8 +227,8 @@ fn questions_that_are_old_foreign_or_none_do_no_harm() {
 #[test]
 fn programs_that_are_asked_together_work_together() {
     const ROBOTS: usize = 10;
-    const EACH: Duration = Duration::from_millis(300);
-    let (mut run, lodgings) = (run(ROBOTS, "if (n > 0) usleep(300000);"), lodgings());
+    const EACH: Duration = Duration::from_secs(2);
+    let (mut run, lodgings) = (run(ROBOTS, "if (n > 0) sleep(2);"), lodgings());
     run.step();
     run.leave(&lodgings);
     let (shown, began) = (run.shown(), Instant::now());

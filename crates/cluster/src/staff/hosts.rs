@@ -17,9 +17,11 @@ use swarmyard_fabric::{Fabric, Handle};
 use swarmyard_sim::WorkerFigures;
 
 /// How long a host may take to answer a question.
-const ANSWER: Duration = Duration::from_secs(1);
+const ANSWER: Duration = Duration::from_secs(3);
+/// How long it may take, after two have met, until each knows what the other answers.
+const MEET: Duration = Duration::from_secs(1);
 /// How long the first worker waits for hosts to be found.
-const FIND: Duration = Duration::from_secs(4);
+const FIND: Duration = Duration::from_secs(8);
 /// When a host that was not found is looked for again.
 const AGAIN: Duration = Duration::from_millis(500);
 
@@ -79,13 +81,21 @@ impl std::fmt::Display for Address {
 pub fn visit(connect: &Connect, address: &Address) -> Result<(Arc<dyn Fabric>, Info), String> {
     let fabric = connect(&address.endpoint)?;
     let key = info_key(address.name.as_deref().unwrap_or("*"));
-    let answers = fabric.ask_all(&key, &[], ANSWER).map_err(|e| e.to_string())?;
-    let info =
-        answers.iter().find_map(|(_, bytes)| read::<Info>(bytes)).ok_or_else(|| match &address.name {
-            Some(name) => format!("nobody there answers as `{name}`, or its access file does not let us ask"),
-            None => "nobody there answers as a host, or its access file does not let us ask".to_owned(),
-        })?;
-    Ok((fabric, info))
+    let met = Instant::now();
+    loop {
+        let answers = fabric.ask_all(&key, &[], ANSWER).map_err(|e| e.to_string())?;
+        if let Some(info) = answers.iter().find_map(|(_, bytes)| read::<Info>(bytes)) {
+            return Ok((fabric, info));
+        }
+        if met.elapsed() > MEET {
+            break;
+        }
+        std::thread::sleep(MEET / 20);
+    }
+    Err(match &address.name {
+        Some(name) => format!("nobody there answers as `{name}`, or its access file does not let us ask"),
+        None => "nobody there answers as a host, or its access file does not let us ask".to_owned(),
+    })
 }
 
 /// What a worker on a host has done so far; `None` when it does not say: it may just have ended, or its access file does

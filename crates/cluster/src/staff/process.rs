@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// How long a worker may take to say where it is reached.
-pub(super) const BEGIN: Duration = Duration::from_secs(8);
+pub(super) const BEGIN: Duration = Duration::from_secs(15);
 /// The longest line that is read from a worker, in bytes.
 const LINE: u64 = 4096;
 

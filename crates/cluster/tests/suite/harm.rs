@@ -1,10 +1,12 @@
 //! Workers are lost, cut off, late; messages are lost, doubled and late: the run comes out the same.
 
 use crate::common::{Threads, fresh_run, load, spread};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use swarmyard_cluster::{Keeper, Plan, Staff};
 use swarmyard_engine::Frame;
+use swarmyard_fabric::Fabric as _;
 use swarmyard_fabric::local::Switchboard;
 use swarmyard_sim::Statistics;
 
@@ -168,10 +170,24 @@ fn a_worker_that_comes_late_joins_at_the_next_checkpoint() {
     let mut staff = Threads::new(&board, run);
     staff.hires = false;
     let plan = Plan { patience: Duration::from_millis(100), ..plan() };
+    let (onlooker, seen) = (board.member("onlooker"), Arc::new(Mutex::new(BTreeSet::new())));
+    let list = Arc::clone(&seen);
+    let note = move |key: &str, _| {
+        list.lock().expect("no panic").insert(key.to_owned());
+    };
+    let _watch = onlooker.watch(&format!("swarm/run/{run}/live/*"), Box::new(note)).expect("a watcher");
+    let come = |count: usize| {
+        let since = Instant::now();
+        while seen.lock().expect("no panic").len() < count {
+            assert!(since.elapsed() < Duration::from_secs(60), "{count} workers did not come");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
     // They come by themselves, the third of them late.
     let mut late = Threads::new(&board, run);
     late.hire(0).expect("a thread");
     late.hire(1).expect("a thread");
+    come(2);
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff));
     let keeper = keeper.expect("a keeper");
     let status = keeper.status();
@@ -180,6 +196,7 @@ fn a_worker_that_comes_late_joins_at_the_next_checkpoint() {
     for (k, frame) in undisturbed().into_iter().enumerate() {
         if k == 20 {
             late.hire(2).expect("a thread");
+            come(3);
         }
         assert_eq!(sim.step().expect("a step"), frame, "step {k}");
     }

@@ -44,7 +44,7 @@ fn a_run_whose_keeper_is_gone_goes_on_from_its_checkpoint() {
 fn who_is_there_waits_for_who_is_hired_after_it_however_long_that_takes() {
     let (board, run) = (Switchboard::default(), fresh_run());
     let mut staff = Threads::new(&board, run);
-    (staff.patience, staff.delay) = (Duration::from_secs(2), Duration::from_millis(3500));
+    (staff.patience, staff.delay) = (Duration::from_secs(5), Duration::from_secs(8));
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, Plan::of(2), Box::new(staff));
     let keeper = keeper.expect("a keeper");
     let status = keeper.status();
@@ -63,8 +63,9 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
     let (board, run) = (Switchboard::default(), fresh_run());
     let member = board.member("worker-0");
     let hold = Some(folder.clone());
+    let mut sim = load("forty-wander");
     let worker = std::thread::spawn(move || {
-        let patience = Duration::from_millis(500);
+        let patience = Duration::from_secs(3);
         let setup = Setup {
             fabric: Arc::new(member),
             run,
@@ -80,7 +81,6 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
     let mut staff = Threads::new(&board, run);
     staff.hires = false;
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");
-    let mut sim = load("forty-wander");
     sim.give_to(Box::new(keeper));
     for _ in 0..10 {
         sim.step().expect("a step");

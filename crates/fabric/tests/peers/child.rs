@@ -54,7 +54,7 @@ fn act() {
     let text = std::env::var(TO).expect("it was started by another test");
     let (address, lease) = text.split_once(' ').expect("address and lease");
     let lease = Duration::from_millis(lease.parse().expect("a number"));
-    let options = Options { connect: vec![address.into()], lease, ..Options::default() };
+    let options = Options { connect: vec![address.into()], lease, reach: AGES, ..Options::default() };
     let mesh = Mesh::open(&options).expect("a member");
     let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let heard = count.clone();

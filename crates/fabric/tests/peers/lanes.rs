@@ -1,11 +1,11 @@
 //! Connections between two workers: used where they can be had, closed to strangers, and replaced when they break.
 
 use crate::strangers::{authority, with};
-use crate::{AGES, folder, listen, member, reaches, until};
+use crate::{AGES, folder, listen, member, patient, reaches, until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use swarmyard_fabric::mesh::{Mesh, Options};
+use swarmyard_fabric::mesh::Mesh;
 use swarmyard_fabric::{Care, Fabric, MOST_BYTES};
 
 const KEY: &str = "swarm/run/1/workers/q/0/1";
@@ -23,8 +23,8 @@ fn lane_opens(sender: &Mesh, receiver: &Mesh, heard: &std::sync::mpsc::Receiver<
 
 #[test]
 fn workers_find_a_lane_and_another_when_its_listener_is_replaced() {
-    let one = member(Options::default(), &[]);
-    let two = member(Options::default(), &[&one]);
+    let one = member(patient(), &[]);
+    let two = member(patient(), &[&one]);
     let (heard, handle) = listen(&two, "swarm/run/1/workers/q/*/1");
     lane_opens(&one, &two, &heard);
     drop(handle);
@@ -52,7 +52,7 @@ fn lanes_are_encrypted_when_there_are_keys() {
 fn is_welcome(invitation: &[u8], secret: &[u8], key: &str) -> (bool, TcpStream) {
     let address = String::from_utf8(invitation[32..].to_vec()).expect("an address");
     let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
+    stream.set_read_timeout(Some(AGES)).expect("set");
     let length = (key.len() as u16).to_le_bytes();
     let hello = [b"SWYL\x01\x00".as_slice(), secret, &length, key.as_bytes()].concat();
     // It may be refused before everything is sent.
@@ -64,8 +64,8 @@ fn is_welcome(invitation: &[u8], secret: &[u8], key: &str) -> (bool, TcpStream) 
 
 #[test]
 fn strangers_nonsense_and_oversized_frames_are_refused_on_a_lane() {
-    let one = member(Options::default(), &[]);
-    let two = member(Options::default(), &[&one]);
+    let one = member(patient(), &[]);
+    let two = member(patient(), &[&one]);
     let (heard, _handle) = listen(&two, "swarm/run/1/workers/q/*/1");
     lane_opens(&one, &two, &heard);
     let invitation = one.ask("swarm/run/1/workers/lane/0/1", b"", AGES).expect("an invitation");

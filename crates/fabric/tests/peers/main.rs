@@ -15,7 +15,7 @@ use swarmyard_fabric::mesh::{Mesh, Options};
 use swarmyard_fabric::{Care, Fabric, Handle, Heard};
 
 /// Longer than anything here takes on a busy machine.
-pub(crate) const AGES: Duration = Duration::from_secs(20);
+pub(crate) const AGES: Duration = Duration::from_secs(60);
 
 /// Tries again until it is true.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -24,6 +24,11 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(start.elapsed() < AGES, "never: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Options of those who do not hang: on a busy machine they are not to be taken for such, and reach each other in the end.
+pub(crate) fn patient() -> Options {
+    Options { lease: AGES, reach: AGES, ..Options::default() }
 }
 
 /// A member with these options, connected to those before it.

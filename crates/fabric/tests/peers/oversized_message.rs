@@ -1,15 +1,14 @@
 //! Somebody sends more than a member takes: it is not heard, and the others are not disturbed.
 
-use crate::{AGES, listen, member, reaches};
+use crate::{AGES, listen, member, patient, reaches};
 use std::time::Duration;
 use swarmyard_fabric::MOST_BYTES;
-use swarmyard_fabric::mesh::Options;
 use zenoh::Wait;
 
 #[test]
 fn a_message_longer_than_the_limit_is_refused_and_nobody_else_notices() {
-    let victim = member(Options::default(), &[]);
-    let friend = member(Options::default(), &[&victim]);
+    let victim = member(patient(), &[]);
+    let friend = member(patient(), &[&victim]);
     let (heard, _ear) = listen(&victim, "k");
     assert!(reaches(&friend, "k", &heard, AGES));
 

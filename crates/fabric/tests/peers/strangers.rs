@@ -1,7 +1,7 @@
 //! Members without a certificate, with one of another authority, or at another address than theirs: refused, and those who belong
 //! here go on.
 
-use crate::{AGES, folder, listen, member, reaches};
+use crate::{AGES, folder, listen, member, patient, reaches};
 use std::path::Path;
 use std::time::Duration;
 use swarmyard_fabric::keys::{Keys, make_authority, make_member};
@@ -15,7 +15,12 @@ pub(crate) fn authority<const N: usize>(dir: &Path, names: [&str; N]) -> [Keys; 
 }
 
 pub(crate) fn with(keys: &Keys) -> Options {
-    Options { keys: Some(keys.clone()), reach: Duration::from_secs(2), ..Options::default() }
+    Options { keys: Some(keys.clone()), ..patient() }
+}
+
+/// The same for one that tries in vain.
+fn in_vain(keys: Option<&Keys>) -> Options {
+    Options { keys: keys.cloned(), reach: Duration::from_secs(2), ..Options::default() }
 }
 
 #[test]
@@ -33,14 +38,14 @@ fn only_who_has_a_certificate_of_our_authority_comes_in() {
         let error = opened.err().unwrap_or_else(|| panic!("{who} was let in"));
         println!("{who}: {error}");
     };
-    refused(Options { reach: Duration::from_secs(2), ..Options::default() }, "one without keys");
-    refused(with(&elsewhere), "one of another authority");
+    refused(in_vain(None), "one without keys");
+    refused(in_vain(Some(&elsewhere)), "one of another authority");
     // Its own certificate is of another authority, but it trusts ours.
     let liar = Keys { authority: alpha.authority.clone(), ..elsewhere.clone() };
-    refused(with(&liar), "one that trusts us and is not trusted");
+    refused(in_vain(Some(&liar)), "one that trusts us and is not trusted");
     // We are not fooled either: the listener is of another authority.
     let trap = member(with(&elsewhere), &[]);
-    let fooled = Mesh::open(&Options { connect: trap.endpoints().to_vec(), ..with(&beta) });
+    let fooled = Mesh::open(&Options { connect: trap.endpoints().to_vec(), ..in_vain(Some(&beta)) });
     assert!(fooled.is_err(), "a member connected to a stranger");
 
     assert!(reaches(&friend, "k", &heard, AGES), "those who belong here were disturbed");
@@ -78,7 +83,7 @@ fn a_certificate_counts_only_at_the_addresses_it_names() {
     let [alpha, beta] = authority(&dir, ["alpha", "beta"]);
     let there = "127.0.0.2:0".to_owned();
     let home = Mesh::open(&Options { listen: vec![there.clone()], ..with(&alpha) }).expect("a member");
-    let opened = Mesh::open(&Options { connect: home.endpoints().to_vec(), ..with(&beta) });
+    let opened = Mesh::open(&Options { connect: home.endpoints().to_vec(), ..in_vain(Some(&beta)) });
     assert!(opened.is_err(), "127.0.0.2 is not in its certificate");
     let gamma = make_member(&dir, "gamma", &["127.0.0.2".into()]).expect("a certificate");
     let home = Mesh::open(&Options { listen: vec![there], ..with(&gamma) }).expect("a member");

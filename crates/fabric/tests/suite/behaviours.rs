@@ -53,17 +53,22 @@ pub(crate) fn a_stuck_display_costs_nobody_anything(town: &mut dyn Town) {
         heard.recv_timeout(Duration::from_millis(20)).is_ok()
     });
     let start = Instant::now();
-    let mut longest = Duration::ZERO;
     let frame = vec![1; 100_000];
-    for _ in 0..3000 {
+    let put = |_| {
         let before = Instant::now();
         a.put("show", &frame, Care::Drop).expect("put");
-        longest = longest.max(before.elapsed());
-    }
+        before.elapsed()
+    };
+    let mut times: Vec<Duration> = (0..3000).map(put).collect();
+    let longest = times.iter().max().copied().unwrap_or_default();
     a.put("work", b"on with it", Care::Block).expect("put");
     assert_eq!(other.heard.recv_timeout(AGES).expect("workers go on").1, "on with it");
     println!("3000 frames in {:?}, longest put {longest:?}", start.elapsed());
-    assert!(longest < Duration::from_millis(500), "a put waited {longest:?}");
+    // The display is stuck to the end: a put that waited for it would not have come back. That none waits a while for it
+    // is seen by most of them: one or the other may have waited for a processor.
+    times.sort();
+    let usual = times[times.len() / 2];
+    assert!(usual < Duration::from_millis(50), "most puts took {usual:?} or more");
     drop(go);
     drop(stuck);
 }
@@ -93,7 +98,6 @@ pub(crate) fn nothing_put_with_block_is_lost_behind_a_slow_worker(town: &mut dyn
 
 pub(crate) fn questions_are_answered_or_met_with_silence(town: &mut dyn Town) {
     let (a, b) = (town.member("a"), town.member("b"));
-    let soon = Duration::from_secs(5);
     let silent = |key: &str| Lost::Silent { key: key.into() };
     assert_eq!(a.ask("q/nobody", b"", Duration::from_millis(300)), Err(silent("q/nobody")));
     let reply = |key: &str, question: &[u8]| {
@@ -101,9 +105,9 @@ pub(crate) fn questions_are_answered_or_met_with_silence(town: &mut dyn Town) {
         (!question.is_empty()).then(|| text.into_bytes())
     };
     let handle = b.answer("q/*/b", Box::new(reply)).expect("an answer");
-    until("b answers", || a.ask("q/1/b", b"x", soon).is_ok());
-    assert_eq!(a.ask("q/7/b", b"how", soon).as_deref(), Ok(b"q/7/b: how".as_slice()));
-    assert_eq!(b.ask("q/7/b", b"own", soon).as_deref(), Ok(b"q/7/b: own".as_slice()));
+    until("b answers", || a.ask("q/1/b", b"x", Duration::from_secs(5)).is_ok());
+    assert_eq!(a.ask("q/7/b", b"how", AGES).as_deref(), Ok(b"q/7/b: how".as_slice()));
+    assert_eq!(b.ask("q/7/b", b"own", AGES).as_deref(), Ok(b"q/7/b: own".as_slice()));
     assert_eq!(a.ask("q/7/b", b"", Duration::from_millis(300)), Err(silent("q/7/b")), "no answer");
     drop(handle);
     until("b is silent", || a.ask("q/7/b", b"how", Duration::from_millis(100)) == Err(silent("q/7/b")));
@@ -122,9 +126,8 @@ pub(crate) fn one_that_thinks_too_long_is_silence_for_who_asked_and_holds_up_no_
     let _slow = b.answer("slow", Box::new(think)).expect("an answer");
     let _quick = b.answer("quick", Box::new(|_, _| Some(b"1".to_vec()))).expect("an answer");
     until("both answer", || a.ask("slow", b"", AGES).is_ok() && a.ask("quick", b"", AGES).is_ok());
-    let start = Instant::now();
+    // It thinks to the end of this test: who waited for it would not come back.
     assert!(matches!(a.ask("slow", b"hard", Duration::from_millis(200)), Err(Lost::Silent { .. })));
-    assert!(start.elapsed() < Duration::from_secs(3), "it waited {:?}", start.elapsed());
     assert_eq!(a.ask("quick", b"", AGES).as_deref(), Ok(b"1".as_slice()));
     drop(go);
 }

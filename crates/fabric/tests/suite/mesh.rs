@@ -1,6 +1,6 @@
 //! The suite over Zenoh on the loopback interface.
 
-use crate::{Town, behaviours, posting};
+use crate::{AGES, Town, behaviours, posting};
 use std::sync::Arc;
 use swarmyard_fabric::Fabric;
 use swarmyard_fabric::mesh::{Mesh, Options};
@@ -13,7 +13,9 @@ pub(crate) struct Loopback {
 
 impl Town for Loopback {
     fn member(&mut self, _: &str) -> Arc<dyn Fabric> {
-        let options = Options { connect: self.endpoints.clone(), ..Options::default() };
+        // Nobody here hangs: on a busy machine nobody is to be taken for one that does.
+        let connect = self.endpoints.clone();
+        let options = Options { connect, lease: AGES, reach: AGES, ..Options::default() };
         let mesh = Mesh::open(&options).expect("a member");
         self.endpoints.extend_from_slice(mesh.endpoints());
         Arc::new(mesh)

@@ -19,7 +19,7 @@ use tungstenite::{ClientRequestBuilder, Error, Message, WebSocket};
 /// The version of the protocol that is spoken here.
 const VERSION: u64 = 1;
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// A message longer than this is none of ours.
 const MOST_BYTES: usize = 256 << 20;
 /// Messages kept for later while a reply is waited for; older ones go.

@@ -1,17 +1,17 @@
 //! Whoever keeps a run is killed, or told to end: its workers end as well, wherever they are.
 
-use crate::yard::{AGES, Host, LEASE_S, Run, TICKS, alone, assert_gone, done, folder, signal, undisturbed};
+use crate::yard::{AGES, Host, Run, TICKS, alone, assert_gone, done, folder, signal, undisturbed};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 fn a_keeper_that_is_killed_leaves_no_worker_not_even_a_frozen_one() {
     let _alone = alone();
     let mut run = Run::on_workers("keeper-killed");
     run.comes_to(20);
-    signal(run.at_work()[1].pid, "STOP");
+    signal(run.at_work().last().expect("somebody").pid, "STOP");
     let (_, workers) = run.ended_by("KILL");
-    assert_eq!(workers.len(), 3);
+    assert!(workers.len() >= 3, "{workers:?}");
     assert_gone(&workers, AGES);
 }
 
@@ -39,7 +39,7 @@ fn resumes_as_undisturbed(saved: &Path) {
 fn a_run_whose_keeper_was_killed_is_resumed_from_its_file() {
     let _alone = alone();
     let saved = folder("saved").join("run.saved");
-    let mut run = Run::start(&[], "saves", &format!("--workers 2 --save {}", saved.display()));
+    let mut run = Run::start(&[], "saves", &format!("--workers 2 --rtf 8 --save {}", saved.display()));
     run.comes_to(140);
     let (_, workers) = run.ended_by("KILL");
     assert_gone(&workers, AGES);
@@ -51,12 +51,13 @@ fn workers_on_a_host_give_up_a_keeper_that_is_gone_and_one_of_them_has_the_last_
     let _alone = alone();
     let kept = folder("kept");
     let host = Host::start(&[], "a", &format!("--slots 2 --hold {}", kept.display()));
-    let mut run = Run::start(&[], "keeper-of-host", &format!("--hosts {} --workers 2", host.address()));
+    let mut run =
+        Run::start(&[], "keeper-of-host", &format!("--hosts {} --workers 2 --rtf 5", host.address()));
     run.comes_to(150);
     let since = Instant::now();
     let (_, workers) = run.ended_by("KILL");
-    assert_eq!(workers.len(), 2);
-    assert_gone(&workers, Duration::from_secs_f64(10.0 * LEASE_S + 10.0));
+    assert!(workers.len() >= 2, "{workers:?}");
+    assert_gone(&workers, AGES);
     println!("they gave up after {:.1} s", since.elapsed().as_secs_f64());
     let files: Vec<_> = std::fs::read_dir(&kept).expect("a folder").flatten().map(|e| e.path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");

@@ -37,7 +37,7 @@ fn all_workers_may_be_killed_at_once() {
 fn a_host_that_is_killed_takes_its_workers_along_and_the_run_goes_on_elsewhere() {
     let _alone = alone();
     let (a, b) = (Host::start(&[], "a", "--slots 3"), Host::start(&[], "b", "--slots 1"));
-    let hosts = format!("--hosts {},{} --workers 2 --rtf 10", a.address(), b.address());
+    let hosts = format!("--hosts {},{} --workers 2 --rtf 5", a.address(), b.address());
     let mut run = Run::start(&[], "host-killed", &hosts);
     run.comes_to(30);
     let workers = run.workers();

@@ -97,9 +97,9 @@ pub(crate) struct Worker {
 }
 
 impl Run {
-    /// Starts one on three processes.
+    /// Starts one on three processes, so slow that it is not over before somebody has looked.
     pub(crate) fn on_workers(name: &str) -> Run {
-        Run::start(&[], name, "--workers 3")
+        Run::start(&[], name, "--workers 3 --rtf 8")
     }
 
     /// Starts one with these arguments.
@@ -171,9 +171,17 @@ impl Run {
         self.log().iter().filter_map(of).collect()
     }
 
-    /// Those of them that run now, the oldest first.
+    /// Those of them that run now, the oldest first. One may just have been given up, and another is about to come.
     pub(crate) fn at_work(&self) -> Vec<Worker> {
-        self.workers().into_iter().filter(|w| is_there(w.pid)).collect()
+        let until = Instant::now() + AGES;
+        loop {
+            let all: Vec<Worker> = self.workers().into_iter().filter(|w| is_there(w.pid)).collect();
+            if !all.is_empty() {
+                return all;
+            }
+            assert!(Instant::now() < until, "nobody works for the run");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn errors(&mut self) -> String {
@@ -192,8 +200,8 @@ impl Run {
         let errors = self.errors();
         assert!(status.success(), "{status}: {errors}");
         assert_eq!(self.printed, undisturbed(), "the run was disturbed: {errors}");
-        // One that was cut off gives up its keeper after ten leases.
-        assert_gone(&self.workers(), Duration::from_secs_f64(10.0 * LEASE_S + 30.0));
+        // One that was cut off gives up its keeper after ten leases, which is less.
+        assert_gone(&self.workers(), AGES);
         errors
     }
 

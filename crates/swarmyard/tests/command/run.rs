@@ -128,7 +128,9 @@ fn a_slow_run_has_a_heartbeat_each_second() {
     let yard = Yard::with_duel("run-heartbeat");
     let lines = yard.run("run duel.toml --no-record --events - --rtf 1.0 --until 1.3s").json_lines();
     let beat = lines.iter().find(|l| l["kind"] == "heartbeat").unwrap();
-    assert!((0.2..2.0).contains(&beat["rtf"].as_f64().unwrap()), "{beat}");
+    // As fast as it may be at most; a busy machine may have been slower.
+    let rtf = beat["rtf"].as_f64().unwrap();
+    assert!(rtf > 0.0 && rtf < 2.0, "{beat}");
     assert!(beat["eta_s"].is_number() && beat["ticks_per_s"].is_number());
 }
 

@@ -2,15 +2,14 @@
 
 use crate::yard::{Done, Yard};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Starts a run and waits until it is under way: its recording is made after it listens for signals.
 fn start(yard: &Yard, words: &str, recording: &str) -> Child {
     let child = yard.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    for _ in 0..1000 {
-        if yard.path(recording).exists() {
-            break;
-        }
+    let since = Instant::now();
+    while !yard.path(recording).exists() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it does not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(200));
@@ -41,7 +40,18 @@ fn an_interrupt_ends_the_run_in_order() {
 fn a_killed_run_leaves_a_recording_that_ends_a_second_before() {
     let yard = Yard::with_duel("signal-kill");
     let mut child = start(&yard, "run duel.toml --rtf 1 --until 1h", "duel.mcap");
-    std::thread::sleep(Duration::from_millis(2300));
+    // What is on disk grows while it runs.
+    let since = Instant::now();
+    loop {
+        std::fs::copy(yard.path("duel.mcap"), yard.path("part.mcap")).unwrap();
+        let part = yard.run("replay part.mcap --verify --json");
+        let ticks = (part.code == Some(0)).then(|| part.json("swarmyard-replay/1")["ticks"].as_u64());
+        if ticks.flatten() >= Some(10) {
+            break;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "{part:#?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
     signal(&child, "-KILL");
     child.wait().unwrap();
     let done = yard.run("replay duel.mcap --verify --json").exits(0);

@@ -88,7 +88,7 @@ fn a_total_order_keeps_its_promises_over_both_kinds_of_sockets() {
     let yard = Yard::new("talk-order");
     yard.write("w.toml", &in_step(LAMPORT));
     for over in ["udp", "tcp"] {
-        let done = yard.run(&format!("talk w.toml --over {over} --for 4s --settle 2s --json")).exits(0);
+        let done = yard.run(&format!("talk w.toml --over {over} --for 8s --settle 2s --json")).exits(0);
         let value = done.json("swarmyard-talk/1");
         let kept = |name: &str| (name.to_owned(), true);
         let all = ["integrity", "FIFO order", "total order", "validity", "agreement"].map(kept);
@@ -105,7 +105,7 @@ fn a_total_order_keeps_its_promises_over_both_kinds_of_sockets() {
 fn a_broadcast_over_a_link_that_loses_is_found_out() {
     let yard = Yard::new("talk-loses");
     yard.write("w.toml", &in_step(BEST_EFFORT));
-    let done = yard.run("talk w.toml --for 2s --settle 1s --loss 0.5").exits(1);
+    let done = yard.run("talk w.toml --for 5s --settle 3s --loss 0.5").exits(1);
     assert!(
         done.out.contains("BROKEN  order by algorithm (best-effort-broadcast): best-effort validity"),
         "{}",
@@ -117,14 +117,14 @@ fn a_broadcast_over_a_link_that_loses_is_found_out() {
         done.out
     );
     assert!(done.out.contains("/robots/r1") && !done.out.contains("process "), "{}", done.out);
-    yard.run("talk w.toml --for 2s --settle 1s").exits(0);
+    yard.run("talk w.toml --for 5s --settle 3s").exits(0);
 }
 
 #[test]
 fn a_crash_of_the_scenario_is_played_and_the_next_one_leads() {
     let yard = Yard::new("talk-crash");
-    yard.write("w.toml", &format!("{ELECTION}\n[[fault]]\nat = \"1s\"\ncrash = [\"p4\"]\n"));
-    let done = yard.run("talk w.toml --for 6s --settle 2s --json").exits(0);
+    yard.write("w.toml", &format!("{ELECTION}\n[[fault]]\nat = \"4s\"\ncrash = [\"p4\"]\n"));
+    let done = yard.run("talk w.toml --for 12s --settle 3s --json").exits(0);
     let value = done.json("swarmyard-talk/1");
     assert_eq!(said(&value, "(crashes)"), BTreeSet::from(["/robots/p4"]));
     assert_eq!(said(&value, "3 leads").len(), 4, "{value}");
@@ -170,7 +170,7 @@ fn two_processes_share_the_robots_and_are_judged_together() {
     for over in ["udp", "tcp"] {
         let yard = Yard::new(&format!("talk-two-{over}"));
         yard.write("w.toml", &in_step(LAMPORT));
-        let talk = format!("talk w.toml --over {over} --for 4s --json");
+        let talk = format!("talk w.toml --over {over} --for 8s --json");
         let a = Side::start(
             &yard,
             &format!("{talk} --robot r1 --robot r3 --listen 127.0.0.1:0 --trace a.trace"),
@@ -200,7 +200,7 @@ fn two_processes_share_the_robots_and_are_judged_together() {
 fn a_message_that_one_process_never_got_is_found_when_both_are_judged() {
     let yard = Yard::new("talk-two-lose");
     yard.write("w.toml", &in_step(BEST_EFFORT));
-    let talk = "talk w.toml --for 3s --json --loss 0.6";
+    let talk = "talk w.toml --for 5s --json --loss 0.6";
     let a = Side::start(&yard, &format!("{talk} --robot r1 --robot r3 --trace a.trace"), 2);
     let b = Side::start(&yard, &format!("{talk} --robot r2 {} --trace b.trace", a.addresses[0]), 1);
     assert_eq!((a.ends().code, b.ends().code), (Some(0), Some(0)));
@@ -214,13 +214,13 @@ fn those_who_are_left_elect_another_when_a_process_is_killed() {
         let yard = Yard::new(&format!("talk-killed-{over}"));
         yard.write("w.toml", ELECTION);
         let talk = format!("talk w.toml --over {over} --json");
-        let rest = "--for 8s --robot p1 --robot p2 --robot p3 --trace a.trace";
+        let rest = "--for 15s --robot p1 --robot p2 --robot p3 --trace a.trace";
         let a = Side::start(&yard, &format!("{talk} {rest}"), 3);
         let first = &a.addresses[0];
         let mut b = Side::start(&yard, &format!("{talk} --for 60s --robot p4 {first} --trace b.trace"), 1);
         // Its file says so as soon as it hears who leads.
         let start = Instant::now();
-        while !yard.read("b.trace").contains("\"leads\"") && start.elapsed() < Duration::from_secs(20) {
+        while !yard.read("b.trace").contains("\"leads\"") && start.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(20));
         }
         let killed = Command::new("kill").args(["-KILL", &b.child.id().to_string()]).status().unwrap();

@@ -9,11 +9,14 @@ use swarmyard::engine::{Cut, How};
 use swarmyard::record::Recorder;
 use swarmyard::{Options, RobotFigures, Sim, Statistics};
 
+/// Two workers, neither of which is taken for lost because this machine is busy.
+const TWO: &str = "--workers 2 --lease 20";
+
 #[test]
 fn a_run_on_workers_has_the_same_hash_and_says_who_did_what() {
     let yard = Yard::with_duel("workers");
     let one = yard.run("run duel.toml -q --no-record").exits(0).out;
-    let done = yard.run("run duel.toml --no-record --workers 2 --json").exits(0).json("swarmyard-run/1");
+    let done = yard.run(&format!("run duel.toml --no-record {TWO} --json")).exits(0).json("swarmyard-run/1");
     assert_eq!(done["hash"], one.trim());
     let spread = &done["spread"];
     // There may be more than one epoch: uneven work is cut anew.
@@ -24,7 +27,7 @@ fn a_run_on_workers_has_the_same_hash_and_says_who_did_what() {
         workers.iter().all(|w| w["work_s"].as_f64().unwrap() > 0.0 && w["pid"].as_u64().unwrap() > 0),
         "{spread}"
     );
-    let text = yard.run("run duel.toml --no-record --workers 2 --workers-log log").exits(0);
+    let text = yard.run(&format!("run duel.toml --no-record {TWO} --workers-log log")).exits(0);
     assert!(text.out.contains("  workers     2, none lost, "), "{text:#?}");
     assert!(text.out.contains("assertions  1 of 1 met"), "{text:#?}");
     assert_eq!(yard.read("log").lines().count(), 3, "the keeper and two workers");
@@ -203,7 +206,7 @@ fn what_cannot_suggest_a_cut_is_refused_in_words() {
 fn what_workers_did_is_in_the_recording() {
     let yard = Yard::new("figures");
     yard.write("herd.toml", HERD);
-    let run = yard.run("run herd.toml --workers 2").exits(0);
+    let run = yard.run(&format!("run herd.toml {TWO}")).exits(0);
     for line in [
         "    worker  bodies  work",
         "  links       0→1 ",
@@ -332,7 +335,7 @@ fn programs_whose_worker_is_killed_are_led_through_their_past_and_nothing_shows(
     let middle = one.lines().count() / 2;
     for victim in 0..3 {
         let log = format!("log-{victim}");
-        let words = "run shuttles.toml -q --no-record --hash-every 1 --until tick:160 --rtf 8 --lease 1 --workers 3 --workers-log ";
+        let words = "run shuttles.toml -q --no-record --hash-every 1 --until tick:160 --rtf 4 --lease 20 --workers 3 --workers-log ";
         let mut run = yard.command(&format!("{words}{log}")).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
         let mut told: Vec<String> = lines.by_ref().take(middle).collect();

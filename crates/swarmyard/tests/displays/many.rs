@@ -47,7 +47,7 @@ fn follow_by_watch(child: &mut Child, upto: u64) -> Seen {
 #[test]
 fn displays_of_one_run_show_the_same_tick_at_the_same_time() {
     let served = Served::start("together", CIRCLES);
-    let upto = 150;
+    let upto = 100;
     let words = "watch --every tick:1 --robots a";
     let mut watch = served.command(words).stdout(Stdio::piped()).spawn().unwrap();
     let followers: Vec<_> = (0..3)
@@ -61,7 +61,8 @@ fn displays_of_one_run_show_the_same_tick_at_the_same_time() {
     while console.control["clients"].as_array().map_or(0, Vec::len) < 5 {
         console.hear();
     }
-    console.ask(json!({ "do": "speed", "factor": 1.0 }));
+    // Slower than displays are: one that is busy for a moment does not lose a stop.
+    console.ask(json!({ "do": "speed", "factor": 0.5 }));
     console.ask(json!({ "do": "start" }));
     let mut all: Vec<Seen> = vec![follow_by_watch(&mut watch, upto)];
     all.extend(followers.into_iter().map(|f| f.join().unwrap()));
@@ -126,8 +127,7 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn frozen_killed_and_deaf_displays_cost_the_run_nothing() {
-    let alone = run_crowd(&Served::start("alone", CROWD));
-    let served = Served::start("bad-company", CROWD);
+    let (quiet, served) = (Served::start("alone", CROWD), Served::start("bad-company", CROWD));
     // One is frozen, one dies, one never reads what it asked for.
     let watches: Vec<Child> = (0..2)
         .map(|_| served.command("watch --every tick:1").stdout(Stdio::piped()).spawn().unwrap())
@@ -140,7 +140,12 @@ fn frozen_killed_and_deaf_displays_cost_the_run_nothing() {
     deaf.ask(json!({ "do": "watch", "rate": 60, "marks": "all" }));
     signal(&watches[0], "-STOP");
     signal(&watches[1], "-KILL");
-    let among_them = run_crowd(&served);
+    // At the same time: whatever else this machine does slows down both.
+    let (alone, among_them) = std::thread::scope(|scope| {
+        let alone = scope.spawn(|| run_crowd(&quiet));
+        let among_them = run_crowd(&served);
+        (alone.join().unwrap(), among_them)
+    });
     let frames = deaf.drain(Duration::from_millis(300));
     signal(&watches[0], "-CONT");
     for mut watch in watches {
@@ -160,7 +165,8 @@ fn frozen_killed_and_deaf_displays_cost_the_run_nothing() {
 
 #[test]
 fn a_thousand_displays_come_and_go_and_leave_nothing() {
-    let served = Served::start("thousand", CIRCLES);
+    // However long that takes, it goes on.
+    let served = Served::start("thousand", &CIRCLES.replace("60s", "24h"));
     let mut console = Display::join(&served.url, "console", true);
     console.ask(json!({ "do": "watch", "frames": false }));
     console.ask(json!({ "do": "speed", "factor": 1.0 }));
@@ -190,7 +196,7 @@ fn a_thousand_displays_come_and_go_and_leave_nothing() {
     std::thread::sleep(Duration::from_millis(500));
     let (files, memory) = (served.open_files(), served.memory());
     cycles(1000);
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(60);
     while served.open_files() > files && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(100));
     }

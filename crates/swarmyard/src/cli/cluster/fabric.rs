@@ -117,7 +117,7 @@ impl FabricArgs {
     /// How to connect with one host after another: each has a connection of its own, so that one that is gone
     /// disturbs nobody.
     pub(crate) fn connect(&self, name: &str) -> Result<Connect, Failure> {
-        let options = Options { reach: Duration::from_secs(2), ..self.options(name, &[])? };
+        let options = Options { reach: Duration::from_secs(3), ..self.options(name, &[])? };
         // Nobody needs to come to us on these.
         let listen = vec![format!("{}:0", self.host())];
         Ok(Arc::new(move |endpoint: &str| {

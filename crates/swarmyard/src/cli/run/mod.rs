@@ -206,8 +206,8 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     let spread = args.spread.give(&mut sim, &how, out)?;
     report::head(args, &sim, until, &tape, spread.as_ref(), out)?;
     let started = Instant::now();
-    let mut drive =
-        Drive { last: None, until, stop: &stop, rate: args.rtf.0, limit: args.wall_limit, started };
+    let (rate, limit) = (args.rtf.0, args.wall_limit);
+    let mut drive = Drive { last: None, until, stop: &stop, rate, limit, started, given_up_s: 0.0 };
     let mut watch = args.watch.then(|| Watch::new(&sim));
     let ending = drive.run(&mut sim, &mut tape, &mut sinks, watch.as_mut());
     let wall = started.elapsed();
@@ -237,7 +237,12 @@ struct Drive<'a> {
     rate: Option<f64>,
     limit: Option<f64>,
     started: Instant,
+    /// Seconds on the clock that are not made up for: workers had to come first, or the machine was too slow.
+    given_up_s: f64,
 }
+
+/// A run that is further behind its clock than this, in seconds, gives up to catch up.
+const MOST_BEHIND_S: f64 = 0.2;
 
 impl Drive<'_> {
     /// The loop: a step, and everybody who looks at what it committed.
@@ -293,9 +298,13 @@ impl Drive<'_> {
     }
 
     /// Waits until the clock has caught up with the simulated time; a signal ends the wait.
-    fn wait(&self, sim: &Sim) {
+    fn wait(&mut self, sim: &Sim) {
         let Some(rate) = self.rate else { return };
-        let target = sim.now().seconds() / rate;
+        let target = sim.now().seconds() / rate + self.given_up_s;
+        let behind = self.started.elapsed().as_secs_f64() - target;
+        if behind > MOST_BEHIND_S {
+            self.given_up_s += behind;
+        }
         while self.early().is_none() {
             let ahead = target - self.started.elapsed().as_secs_f64();
             if ahead <= 0.0 {

@@ -182,7 +182,7 @@ impl<'a> Display<'a> {
             }
             // The last moment may still be on its way; with --keep somebody may start again.
             let last = self.kept.bodies.as_ref().is_some_and(|b| self.link.status["stop"] == b.head.stop);
-            let late = over_since.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(2);
+            let late = over_since.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(10);
             if !self.args.keep && (last && self.cast.is_told || late) {
                 self.show_last()?;
                 self.link.close();
