@@ -3,7 +3,7 @@
 //! In: moments with something that happens then. Out: the earliest first; at the same moment what the [`Rule`]
 //! puts first. The order is that of moments and the rule and nothing else: days, their length and their wheels never show.
 //!
-//! It is a hierarchy of wheels (Varghese and Lauck 1987) over days: what is due on the present day lies in a small heap,
+//! It is a hierarchy of wheels (Varghese and Lauck 1987) over days: what is due on the present day lies in order,
 //! what is due within 256 days in one slot per day, within 256² days in one slot per 256 days, and so on. When its first
 //! day comes, a slot is dealt out to the wheels below. So entries are always written behind one another in a few places and read
 //! one after the other, however many wait. The length of a day follows the events: some fall on each.
@@ -11,6 +11,8 @@
 //! Nothing is ever taken out before its time. Who changes their mind leaves the old entry, and the rule knows it; such
 //! entries are dropped whenever they are come across, and by [`Calendar::clear_away`].
 
+use crate::pages;
+use std::cmp::Ordering;
 use swarmyard_base::{Moment, Time};
 
 /// Events that should fall on a day.
@@ -52,7 +54,7 @@ impl<T: Ord> Rule<T> for OwnOrder {
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
     /// What is due today or earlier.
-    today: Heap<T>,
+    today: Today<T>,
     /// Slots of all wheels, the one of days first.
     slots: Vec<Slot>,
     /// One bit per slot: whether anything is in it.
@@ -108,6 +110,16 @@ impl<T: Copy> Item<T> {
         self.ns < other.ns
     }
 
+    fn order(&self, other: &Item<T>, rule: &impl Rule<T>) -> Ordering {
+        if self.is_before(other, rule) {
+            Ordering::Less
+        } else if other.is_before(self, rule) {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        }
+    }
+
     #[cold]
     fn is_before_within(&self, other: &Item<T>, rule: &impl Rule<T>) -> bool {
         if self.offset == other.offset {
@@ -128,7 +140,7 @@ impl<T: Copy> Calendar<T> {
     #[must_use]
     pub fn new() -> Calendar<T> {
         Calendar {
-            today: Heap { items: Vec::new() },
+            today: Today::new(),
             slots: vec![EMPTY; WHEELS * SLOTS],
             busy: [[0; SLOTS / 64]; WHEELS],
             items: Vec::new(),
@@ -146,7 +158,7 @@ impl<T: Copy> Calendar<T> {
     /// How many entries wait.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.today.items.len() + self.slotted
+        self.today.len() + self.slotted
     }
 
     /// Whether nothing waits.
@@ -158,7 +170,7 @@ impl<T: Copy> Calendar<T> {
     /// Bytes it holds.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        (self.today.items.capacity() + self.items.capacity()) * size_of::<Item<T>>()
+        (self.today.capacity() + self.items.capacity()) * size_of::<Item<T>>()
             + self.slots.capacity() * size_of::<Slot>()
             + self.next.capacity() * size_of::<u32>()
     }
@@ -179,26 +191,35 @@ impl<T: Copy> Calendar<T> {
     /// Goes on to the next day when this one is over; whether one has begun that way, not after `bound`.
     #[inline]
     pub fn begin_day(&mut self, bound: Moment, rule: &impl Rule<T>) -> bool {
-        self.today.items.is_empty() && self.advance(bound, rule)
+        self.today.is_empty() && self.advance(bound, rule)
     }
 
-    /// What is due today, in any order.
-    pub fn today(&self) -> impl Iterator<Item = &T> {
-        self.today.items.iter().map(|item| &item.what)
+    /// What is due on the next day on which anything is, in any order, as far as it is dealt out: what no longer counts too.
+    pub fn tomorrow(&self) -> impl Iterator<Item = &T> {
+        let slot = match self.busy_slot() {
+            Some((0, digit)) => self.slots[digit],
+            _ => EMPTY,
+        };
+        let (mut chunk, mut filled) = (slot.chunk, slot.filled as usize);
+        let chunks = std::iter::from_fn(move || {
+            let first = (chunk != NONE).then_some(chunk as usize)? * CHUNK;
+            let items = &self.items[first..first + filled];
+            (chunk, filled) = (self.next[first / CHUNK], CHUNK);
+            Some(items)
+        });
+        chunks.flatten().map(|item| &item.what)
     }
 
     /// Takes the first entry that counts and is not after `bound`.
     #[inline]
     pub fn pop(&mut self, bound: Moment, rule: &impl Rule<T>) -> Option<(Moment, T)> {
-        loop {
-            if !self.advance(bound, rule) {
-                return None;
-            }
+        while self.advance(bound, rule) {
             let item = self.today.pop(rule)?;
             if rule.is_live(&item.what) {
                 return Some((item.moment(), item.what));
             }
         }
+        None
     }
 
     /// The first entry that is not after `bound`.
@@ -206,7 +227,7 @@ impl<T: Copy> Calendar<T> {
         if !self.advance(bound, rule) {
             return None;
         }
-        self.today.items.first().map(|item| (item.moment(), item.what))
+        self.today.first(rule).map(|item| (item.moment(), item.what))
     }
 
     /// Drops the entries that no longer count.
@@ -219,7 +240,7 @@ impl<T: Copy> Calendar<T> {
     #[inline]
     fn advance(&mut self, bound: Moment, rule: &impl Rule<T>) -> bool {
         loop {
-            if let Some(first) = self.today.items.first() {
+            if let Some(first) = self.today.first(rule) {
                 return first.moment() <= bound;
             }
             if !self.next_day(bound, rule) {
@@ -289,19 +310,23 @@ impl<T: Copy> Calendar<T> {
         while chunk != NONE {
             let first = chunk as usize * CHUNK;
             self.slotted -= filled;
-            for k in first..first + filled {
-                let item = self.items[k];
-                let day = self.day_of(item.ns);
-                if day > self.day {
-                    self.put(day, item);
-                } else if rule.is_live(&item.what) {
-                    self.today.items.push(item);
+            if wheel == 0 {
+                self.today.add(&self.items[first..first + filled], rule);
+            } else {
+                for k in first..first + filled {
+                    let item = self.items[k];
+                    let day = self.day_of(item.ns);
+                    if day > self.day {
+                        self.put(day, item);
+                    } else {
+                        self.today.add(&[item], rule);
+                    }
                 }
             }
             let next = std::mem::replace(&mut self.next[chunk as usize], self.free);
             (self.free, chunk, filled) = (chunk, next, CHUNK);
         }
-        self.come += self.today.items.len() as u64;
+        self.come += self.today.run.len() as u64;
         self.today.order(rule);
     }
 
@@ -332,7 +357,11 @@ impl<T: Copy> Calendar<T> {
     /// An empty chunk before another; a new one is filled with something.
     fn fresh_chunk(&mut self, before: u32, filling: Item<T>) -> u32 {
         if self.free == NONE {
+            let room = self.items.capacity();
             self.items.resize(self.items.len() + CHUNK, filling);
+            if self.items.capacity() != room {
+                pages::advise(&self.items);
+            }
             self.next.push(before);
             return (self.next.len() - 1) as u32;
         }
@@ -343,7 +372,8 @@ impl<T: Copy> Calendar<T> {
 
     /// Takes everything that counts out.
     fn take_all(&mut self, rule: &impl Rule<T>) -> Vec<Item<T>> {
-        let mut all = std::mem::take(&mut self.today.items);
+        let mut all: Vec<Item<T>> = self.today.items().copied().collect();
+        self.today = Today::new();
         all.retain(|item| rule.is_live(&item.what));
         for slot in &mut self.slots {
             let (mut chunk, mut filled) = (slot.chunk, slot.filled as usize);
@@ -380,61 +410,151 @@ impl<T: Copy> Calendar<T> {
     }
 }
 
-/// A binary heap with the first on top.
+/// What is due on one day. Most is known when the day begins and is put in order once; the little that comes up later lies in
+/// a heap beside it.
 #[derive(Clone, Debug)]
-struct Heap<T> {
-    items: Vec<Item<T>>,
+struct Today<T> {
+    /// In order, the first last.
+    run: Vec<Item<T>>,
+    /// The same before it was put in order.
+    mixed: Vec<Item<T>>,
+    /// A heap with the first on top.
+    late: Vec<Item<T>>,
 }
 
-impl<T: Copy> Heap<T> {
-    /// Makes a heap of items in any order.
-    fn order(&mut self, rule: &impl Rule<T>) {
-        for k in (0..self.items.len() / 2).rev() {
-            self.sink(k, rule);
-        }
+/// Items up to which each is compared with each: who comes first is as good as chance, and this needs no branch.
+const FEW: usize = 32;
+
+impl<T: Copy> Today<T> {
+    fn new() -> Today<T> {
+        Today { run: Vec::new(), mixed: Vec::new(), late: Vec::new() }
     }
 
     #[inline]
+    fn len(&self) -> usize {
+        self.run.len() + self.late.len()
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.run.is_empty() && self.late.is_empty()
+    }
+
+    fn capacity(&self) -> usize {
+        self.run.capacity() + self.mixed.capacity() + self.late.capacity()
+    }
+
+    /// All of it, in any order.
+    fn items(&self) -> impl Iterator<Item = &Item<T>> {
+        self.run.iter().chain(&self.late)
+    }
+
+    /// Adds what the day begins with, as far as it counts, in any order.
+    #[inline]
+    fn add(&mut self, items: &[Item<T>], rule: &impl Rule<T>) {
+        let mut kept = self.run.len();
+        self.run.extend_from_slice(items);
+        for item in items {
+            // What does not count is written over by the next.
+            self.run[kept] = *item;
+            kept += usize::from(rule.is_live(&item.what));
+        }
+        self.run.truncate(kept);
+    }
+
+    /// Puts in order what the day begins with.
+    fn order(&mut self, rule: &impl Rule<T>) {
+        let count = self.run.len();
+        if count > FEW {
+            self.run.sort_unstable_by(|a, b| b.order(a, rule));
+            return;
+        }
+        std::mem::swap(&mut self.run, &mut self.mixed);
+        self.run.clear();
+        self.run.extend_from_slice(&self.mixed);
+        let mut keys = [i64::MIN; FEW];
+        for (key, item) in keys.iter_mut().zip(&self.mixed) {
+            *key = item.ns;
+        }
+        // The place of each is how many come after it.
+        let mut places = 0;
+        for item in &self.mixed {
+            let after = keys[..count.next_multiple_of(8)].iter().filter(|key| **key > item.ns).count();
+            self.run[after] = *item;
+            places += after;
+        }
+        if places != count * count.saturating_sub(1) / 2 {
+            // Two in the same nanosecond got the same place.
+            self.run.copy_from_slice(&self.mixed);
+            self.run.sort_unstable_by(|a, b| b.order(a, rule));
+        }
+    }
+
+    /// The first of all.
+    #[inline]
+    fn first(&self, rule: &impl Rule<T>) -> Option<&Item<T>> {
+        if self.late.is_empty() { self.run.last() } else { self.first_of_both(rule) }
+    }
+
+    #[cold]
+    fn first_of_both(&self, rule: &impl Rule<T>) -> Option<&Item<T>> {
+        let late = self.late.first()?;
+        Some(self.run.last().filter(|item| item.is_before(late, rule)).unwrap_or(late))
+    }
+
+    /// Adds something that came up during the day.
     fn push(&mut self, item: Item<T>, rule: &impl Rule<T>) {
-        self.items.push(item);
-        let mut k = self.items.len() - 1;
+        let late = &mut self.late;
+        late.push(item);
+        let mut k = late.len() - 1;
         while k > 0 {
             let up = (k - 1) / 2;
-            if !item.is_before(&self.items[up], rule) {
+            if !item.is_before(&late[up], rule) {
                 break;
             }
-            self.items[k] = self.items[up];
+            late[k] = late[up];
             k = up;
         }
-        self.items[k] = item;
+        late[k] = item;
     }
 
+    /// Takes the first of all out.
     #[inline]
     fn pop(&mut self, rule: &impl Rule<T>) -> Option<Item<T>> {
-        let last = self.items.pop()?;
-        let Some(first) = self.items.first_mut() else { return Some(last) };
-        let top = std::mem::replace(first, last);
-        self.sink(0, rule);
+        if self.late.is_empty() { self.run.pop() } else { self.pop_of_both(rule) }
+    }
+
+    #[cold]
+    fn pop_of_both(&mut self, rule: &impl Rule<T>) -> Option<Item<T>> {
+        let late = self.late.first()?;
+        if self.run.last().is_some_and(|item| item.is_before(late, rule)) {
+            return self.run.pop();
+        }
+        let top = self.late.swap_remove(0);
+        self.sink(rule);
         Some(top)
     }
 
-    fn sink(&mut self, mut k: usize, rule: &impl Rule<T>) {
-        let item = self.items[k];
+    /// Moves the top of the heap down to where it belongs.
+    fn sink(&mut self, rule: &impl Rule<T>) {
+        let late = &mut self.late;
+        let Some(item) = late.first().copied() else { return };
+        let mut k = 0;
         loop {
             let mut child = 2 * k + 1;
-            if child >= self.items.len() {
+            if child >= late.len() {
                 break;
             }
-            if child + 1 < self.items.len() && self.items[child + 1].is_before(&self.items[child], rule) {
+            if child + 1 < late.len() && late[child + 1].is_before(&late[child], rule) {
                 child += 1;
             }
-            if !self.items[child].is_before(&item, rule) {
+            if !late[child].is_before(&item, rule) {
                 break;
             }
-            self.items[k] = self.items[child];
+            late[k] = late[child];
             k = child;
         }
-        self.items[k] = item;
+        late[k] = item;
     }
 }
 

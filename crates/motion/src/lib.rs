@@ -12,6 +12,7 @@ mod contact;
 pub mod flights;
 mod hull;
 mod impact;
+mod pages;
 
 pub use contact::{
     Contact, Mover, SKIN_M, Skin, Workspace, contact_at, first_contact, first_contact_between, gap_at,

@@ -4,6 +4,8 @@
 //! around it exactly once; on a plane far cells share a place, and the body's own cell tells them apart.
 
 use super::{Flying, Space};
+use crate::pages;
+use prefetch_index::prefetch_index;
 use swarmyard_base::Vec2;
 use swarmyard_base::math;
 
@@ -59,7 +61,8 @@ impl Cells {
         };
         let [blocks, rows] = around.map(|n| (n as usize).div_ceil(4));
         let per = Vec2::new(1.0 / size.x, 1.0 / size.y);
-        let first = vec![NONE; blocks * rows * 16];
+        let mut first = pages::list(blocks * rows * 16);
+        first.resize(blocks * rows * 16, NONE);
         Cells { origin: low, size, per, around, blocks, first, torus, reach, is_tight: room < ROOM }
     }
 
@@ -97,6 +100,27 @@ impl Cells {
         (y / 4) * self.blocks * 16 + (y % 4) * 4
     }
 
+    /// The places of `C` columns and `R` rows of cells from one on, row by row, unless one of them is beyond the grid.
+    #[inline(always)]
+    pub(super) fn places<const C: usize, const R: usize>(&self, from: [i32; 2]) -> Option<[[usize; C]; R]> {
+        let to = [from[0].wrapping_add(C as i32 - 1), from[1].wrapping_add(R as i32 - 1)];
+        if !(self.is_inside(from) & self.is_inside(to)) {
+            return None;
+        }
+        let [x, y] = from.map(|c| c as usize);
+        let columns: [usize; C] = std::array::from_fn(|c| (x + c) / 4 * 16 + (x + c) % 4);
+        Some(std::array::from_fn(|r| {
+            let row = (y + r) / 4 * self.blocks * 16 + (y + r) % 4 * 4;
+            columns.map(|column| row + column)
+        }))
+    }
+
+    /// Whether a cell is within the grid: then it shares its place with none that is.
+    #[inline(always)]
+    pub(super) fn is_inside(&self, cell: [i32; 2]) -> bool {
+        ((cell[0] as u32) < self.around[0] as u32) & ((cell[1] as u32) < self.around[1] as u32)
+    }
+
     #[inline]
     fn place(&self, cell: [i32; 2]) -> usize {
         self.row(cell[1]) + self.column(cell[0])
@@ -111,6 +135,12 @@ impl Cells {
     #[inline]
     pub(super) fn first(&self, place: usize) -> u32 {
         self.first[place]
+    }
+
+    /// Asks for a place of the grid, which is about to be read.
+    #[inline]
+    pub(super) fn prefetch(&self, place: usize) {
+        prefetch_index(&self.first, place);
     }
 
     /// Calls `f` for each body at a place of the grid.

@@ -1,49 +1,86 @@
 //! Having in the cache what is about to be read.
 //!
-//! In: the entries of a day that begins. Out: nothing. Only bodies are read, none is changed, and no event depends on it.
+//! In: the entries of the coming day. Out: nothing. The processor is asked for lines of memory while the events of this day happen; none is waited
+//! for or changed, and no event depends on it.
 
+use super::Flights;
 use super::cells::NONE;
 use super::predict::EDGE;
-use super::{AWAY, Flights};
+use prefetch_index::prefetch_index;
 
-/// Bodies from which on they do not fit into the processor's nearer caches.
-pub(super) const MANY: usize = 1 << 13;
+/// Bodies from which on they do not fit into the processor's nearest caches.
+pub(super) const SOME: usize = 1 << 12;
 
-/// Entries of a day beyond which what is read first would be gone from the cache before its time comes.
-const AT_ONCE: usize = 64;
+/// Bodies from which on their surroundings do not fit into the nearer ones.
+pub(super) const MANY: usize = 1 << 14;
+
+/// Bodies of a day beyond which what is fetched first would be gone from the cache before its time comes.
+const MOST: usize = 128;
+
+/// Bodies that are looked after with each event: some more than take part in one.
+const AT_ONCE: usize = 4;
+
+/// Who takes part in the coming day, and how far their surroundings have been asked for.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    bodies: Vec<u32>,
+    /// Of so many the cells have been asked for,
+    cells: usize,
+    /// and of so many those who are first in them.
+    firsts: usize,
+}
+
+impl Ahead {
+    pub(super) fn bytes(&self) -> usize {
+        self.bodies.capacity() * size_of::<u32>()
+    }
+}
 
 impl Flights {
-    /// Reads what the events of this day will read. One after the other each would wait for memory; here all of it is waited for
-    /// together, and the events find it in the cache.
+    /// A day has begun: asks for the bodies of the next one.
     pub(super) fn fetch_day(&mut self) {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        let mut sum = 0;
-        for entry in self.calendar.today().take(AT_ONCE) {
-            sum ^= self.bodies[entry.body as usize].count;
-            read.push(entry.body);
-            if entry.partner & EDGE == 0 {
-                sum ^= self.bodies[entry.partner as usize].count ^ self.plans[entry.partner as usize].serial;
-                read.push(entry.partner);
+        let ahead = &mut self.ahead;
+        ahead.bodies.clear();
+        (ahead.cells, ahead.firsts) = (0, 0);
+        for entry in self.calendar.tomorrow() {
+            let partner = (entry.partner & EDGE == 0).then_some(entry.partner);
+            for body in std::iter::once(entry.body).chain(partner) {
+                prefetch_index(&self.plans, body as usize);
+                prefetch_index(&self.bodies, body as usize);
+                ahead.bodies.push(body);
+            }
+            if ahead.bodies.len() >= MOST {
+                break;
             }
         }
-        for n in 0..read.len() {
-            let body = read[n];
-            let [x, y] = self.bodies[body as usize].cell.map(|c| c.saturating_sub(1));
-            let columns = [0, 1, 2].map(|c| self.cells.column(x.saturating_add(c)));
-            for r in 0..3 {
-                let row = self.cells.row(y.saturating_add(r));
-                let firsts = columns.map(|column| self.cells.first(row + column));
-                read.extend(firsts.map(|first| if first == NONE { body } else { first }));
+    }
+
+    /// Asks for some more of what is around the bodies of the coming day; what was asked for with the event before is there by now.
+    #[inline]
+    pub(super) fn fetch(&mut self) {
+        let Ahead { bodies, cells, firsts } = &mut self.ahead;
+        if *firsts == bodies.len() {
+            return;
+        }
+        let around = |body: u32| {
+            let cell = self.bodies[body as usize].cell;
+            self.cells.places::<3, 3>(cell.map(|c| c.saturating_sub(1)))
+        };
+        for body in &bodies[*firsts..*cells] {
+            for place in around(*body).iter().flatten().flatten() {
+                let first = self.cells.first(*place);
+                if first != NONE {
+                    prefetch_index(&self.bodies, first as usize);
+                }
             }
         }
-        // The second of each cell; a third is rare.
-        for body in &read {
-            let link = self.bodies[*body as usize].link;
-            let next = if link < AWAY { link } else { *body };
-            sum ^= self.bodies[next as usize].count;
+        *firsts = *cells;
+        *cells = (*cells + AT_ONCE).min(bodies.len());
+        for body in &bodies[*firsts..*cells] {
+            for row in around(*body).iter().flatten() {
+                self.cells.prefetch(row[0]);
+                self.cells.prefetch(row[2]);
+            }
         }
-        std::hint::black_box(sum);
-        self.read = read;
     }
 }

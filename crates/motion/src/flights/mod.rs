@@ -33,7 +33,9 @@ pub use range::crossing;
 
 use crate::calendar::Calendar;
 use crate::contact::Workspace;
+use crate::pages;
 use cells::{Cells, NONE, ROOM, TIGHT};
+use fetch::Ahead;
 use predict::{Entry, Order, Plan};
 use report::Reported;
 use std::collections::BTreeMap;
@@ -200,8 +202,7 @@ pub struct Flights {
     calendar: Calendar<Entry>,
     /// Bodies with a new path, to be looked at before anything else happens.
     fresh: Vec<u32>,
-    /// Room for [`Flights::fetch_day`].
-    read: Vec<u32>,
+    ahead: Ahead,
     reported: Vec<Reported>,
     /// Moment of the last meeting told.
     now: Moment,
@@ -247,10 +248,13 @@ impl Flights {
             Shape::Hull(outline) if !outline.is_disc() => Some(outline.clone()),
             _ => None,
         };
+        let (mut all, mut plans) = (pages::list(bodies.len()), pages::list(bodies.len()));
+        all.extend(bodies.iter().zip(sizes).map(flying));
+        plans.extend(bodies.iter().map(|b| Plan::of_rank(b.rank)));
         let mut flights = Flights {
             space,
-            bodies: bodies.iter().zip(sizes).map(flying).collect(),
-            plans: bodies.iter().map(|b| Plan::of_rank(b.rank)).collect(),
+            bodies: all,
+            plans,
             radii,
             hulls: if any_hull { bodies.iter().map(hull).collect() } else { Vec::new() },
             bends: Bends::default(),
@@ -259,7 +263,7 @@ impl Flights {
             fixed,
             calendar: Calendar::new(),
             fresh: Vec::new(),
-            read: Vec::new(),
+            ahead: Ahead::default(),
             reported: Vec::new(),
             now: told.moment,
             clock: told.moment,
@@ -298,7 +302,8 @@ impl Flights {
     pub fn bytes(&self) -> usize {
         self.bodies.capacity() * size_of::<Flying>()
             + self.plans.capacity() * size_of::<Plan>()
-            + (self.fresh.capacity() + self.read.capacity()) * size_of::<u32>()
+            + self.fresh.capacity() * size_of::<u32>()
+            + self.ahead.bytes()
             + self.radii.capacity() * size_of::<f64>()
             + self.cells.bytes()
             + self.calendar.bytes()
@@ -358,8 +363,12 @@ impl Flights {
         }
         loop {
             let order = Order { plans: &self.plans, edges: &self.edge_ranks };
-            if self.bodies.len() > fetch::MANY && self.calendar.begin_day(bound, &order) {
-                self.fetch_day();
+            if self.bodies.len() > fetch::SOME {
+                if self.calendar.begin_day(bound, &order) {
+                    self.fetch_day();
+                } else if self.bodies.len() > fetch::MANY {
+                    self.fetch();
+                }
             }
             let order = Order { plans: &self.plans, edges: &self.edge_ranks };
             let Some((moment, entry)) = self.calendar.pop(bound, &order) else { break };

@@ -132,7 +132,7 @@ impl Flights {
         let me = self.bodies[k];
         let [x, y] = me.cell.map(|c| c.saturating_sub(1));
         let mut best = Best::NOTHING;
-        self.scan(k, &me, (x, 3), (y, 3), &mut best);
+        self.scan::<3, 3>(k, &me, [x, y], &mut best);
         self.scan_edges(k, &me, &mut best);
         self.schedule(k, &me, best);
     }
@@ -146,7 +146,8 @@ impl Flights {
             self.predict(k);
             return;
         }
-        let (_, axis) = self.border(k, &me);
+        let [x, y] = self.until_borders(&me);
+        let axis = if x <= y { 0 } else { 1 };
         let mut cell = me.cell;
         let forward = if axis == 0 { me.velocity.x > 0.0 } else { me.velocity.y > 0.0 };
         let step = if forward { 1 } else { -1 };
@@ -159,9 +160,9 @@ impl Flights {
         };
         let [x, y] = cell;
         if axis == 0 {
-            self.scan(k, &me, (x.saturating_add(step), 1), (y.saturating_sub(1), 3), &mut best);
+            self.scan::<1, 3>(k, &me, [x.saturating_add(step), y.saturating_sub(1)], &mut best);
         } else {
-            self.scan(k, &me, (x.saturating_sub(1), 3), (y.saturating_add(step), 1), &mut best);
+            self.scan::<3, 1>(k, &me, [x.saturating_sub(1), y.saturating_add(step)], &mut best);
         }
         self.scan_edges(k, &me, &mut best);
         self.schedule(k, &me, best);
@@ -196,93 +197,60 @@ impl Flights {
         Some(Best { moment, partner, count: partner_count, look: Moment::NEVER })
     }
 
-    /// Looks at the bodies in some columns and rows, at most three of each.
+    /// Looks at the bodies in `C` columns and `R` rows of cells, at most three of each, from one on.
     ///
     /// First who of them can meet at all, then when. Who can is as good as chance, and so is who has a cell to themselves:
     /// no branch depends on either.
     #[inline]
-    fn scan(&mut self, k: usize, me: &Flying, columns: (i32, usize), rows: (i32, usize), best: &mut Best) {
-        let mut near = self.firsts(columns, rows);
-        let (mut hits, mut count) = ([(0, 0); NEAR], 0);
+    fn scan<const C: usize, const R: usize>(
+        &mut self,
+        k: usize,
+        me: &Flying,
+        from: [i32; 2],
+        best: &mut Best,
+    ) {
+        let Some(places) = self.cells.places::<C, R>(from) else {
+            self.scan_around(k, me, (from[0], C), (from[1], R), best);
+            return;
+        };
+        let (mut near, mut waiting) = ([0; NEAR], 0);
+        for place in places.as_flattened() {
+            let first = self.cells.first(*place);
+            near[waiting % NEAR] = first;
+            waiting += usize::from(first != NONE);
+        }
+        let (mut hits, mut count) = ([0; NEAR], 0);
         let radius = self.radii[me.size as usize];
-        let mut bends = me.count;
+        let mut odd = !me.is_plain();
         let mut n = 0;
-        while n < near.count {
-            let (j, cell) = near.items[n % NEAR];
+        while n < waiting {
+            let j = near[n % NEAR];
             let other = &self.bodies[j as usize];
-            near.add(other.link, cell);
-            let shift = self.shift(near.cells[cell as usize % 9], other.cell);
-            let (r, v, _) = together(me, other, shift);
-            bends |= other.count;
-            hits[count % NEAR] = (j, cell);
+            near[waiting % NEAR] = other.link;
+            waiting += usize::from(other.link != NONE);
+            let (r, v, _) = together(me, other, Vec2::ZERO);
+            odd |= !other.is_plain() | !self.cells.is_inside(other.cell);
+            hits[count % NEAR] = j;
             count += usize::from(closed::may_touch(r, v, radius + self.radii[other.size as usize]));
             n += 1;
-            if count == NEAR {
-                self.take_hits(k, me, &near, &hits, best);
-                count = 0;
-            }
         }
-        if bends & 1 != 0 {
-            self.scan_bends(k, me, columns, rows, best);
+        if odd || count >= NEAR {
+            self.scan_around(k, me, (from[0], C), (from[1], R), best);
             return;
         }
-        self.take_hits(k, me, &near, &hits[..count], best);
-    }
-
-    /// The first body of each cell in some columns and rows.
-    #[inline]
-    fn firsts(&self, columns: (i32, usize), rows: (i32, usize)) -> Near {
-        let mut near = Near::EMPTY;
-        let mut places = [0; 3];
-        for (c, place) in places.iter_mut().enumerate().take(columns.1) {
-            *place = self.cells.column(columns.0.saturating_add(c as i32));
-        }
-        let mut cell = 0;
-        for r in 0..rows.1 {
-            let y = rows.0.saturating_add(r as i32);
-            let row = self.cells.row(y);
-            for (c, place) in places.iter().enumerate().take(columns.1) {
-                near.cells[cell % 9] = [columns.0.saturating_add(c as i32), y];
-                near.add(self.cells.first(row + place), cell as u32);
-                cell += 1;
-            }
-        }
-        near
-    }
-
-    /// When those meet who can.
-    #[inline]
-    fn take_hits(&mut self, k: usize, me: &Flying, near: &Near, hits: &[(u32, u32)], best: &mut Best) {
-        for &(j, cell) in hits {
+        for &j in &hits[..count] {
             let other = &self.bodies[j as usize];
-            if !other.is_plain() || !me.is_plain() {
-                continue;
-            }
-            let shift = self.shift(near.cells[cell as usize % 9], other.cell);
-            if let Some(moment) = self.pair_moment(me, other, shift) {
+            if let Some(moment) = self.pair_moment(me, other, Vec2::ZERO) {
                 self.take(k, moment, j, other.count, best);
             }
         }
     }
 
-    /// By how much a body is moved that is seen in another cell than its own: a copy on a torus. On a plane it is
-    /// somebody far away whose cell has the same place, and is moved out of reach.
-    #[inline(always)]
-    fn shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
-        if cell == own { Vec2::ZERO } else { self.far_shift(cell, own) }
-    }
-
+    /// [`Flights::scan`] where cells lie beyond the grid, where somebody is seen in another cell than their own or goes round a
+    /// bend, or where very many can meet.
     #[cold]
-    fn far_shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
-        let Some(round) = self.cells.torus else { return Vec2::new(f64::NAN, f64::NAN) };
-        let around = self.cells.around;
-        let turns = |axis: usize| f64::from(cell[axis].wrapping_sub(own[axis]) / around[axis]);
-        Vec2::new(turns(0) * round.x, turns(1) * round.y)
-    }
-
-    /// [`Flights::scan`] where somebody goes round a bend.
-    #[cold]
-    fn scan_bends(
+    #[inline(never)]
+    fn scan_around(
         &mut self,
         k: usize,
         me: &Flying,
@@ -308,6 +276,42 @@ impl Flights {
                 self.take(k, moment, j as u32, other.count, best);
             }
         }
+    }
+
+    /// The first body of each cell in some columns and rows.
+    #[inline]
+    fn firsts(&self, columns: (i32, usize), rows: (i32, usize)) -> Near {
+        let mut near = Near::EMPTY;
+        let mut places = [0; 3];
+        for (c, place) in places.iter_mut().enumerate().take(columns.1) {
+            *place = self.cells.column(columns.0.saturating_add(c as i32));
+        }
+        let mut cell = 0;
+        for r in 0..rows.1 {
+            let y = rows.0.saturating_add(r as i32);
+            let row = self.cells.row(y);
+            for (c, place) in places.iter().enumerate().take(columns.1) {
+                near.cells[cell % 9] = [columns.0.saturating_add(c as i32), y];
+                near.add(self.cells.first(row + place), cell as u32);
+                cell += 1;
+            }
+        }
+        near
+    }
+
+    /// By how much a body is moved that is seen in another cell than its own: a copy on a torus. On a plane it is
+    /// somebody far away whose cell has the same place, and is moved out of reach.
+    #[inline(always)]
+    fn shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
+        if cell == own { Vec2::ZERO } else { self.far_shift(cell, own) }
+    }
+
+    #[cold]
+    fn far_shift(&self, cell: [i32; 2], own: [i32; 2]) -> Vec2 {
+        let Some(round) = self.cells.torus else { return Vec2::new(f64::NAN, f64::NAN) };
+        let around = self.cells.around;
+        let turns = |axis: usize| f64::from(cell[axis].wrapping_sub(own[axis]) / around[axis]);
+        Vec2::new(turns(0) * round.x, turns(1) * round.y)
     }
 
     #[cold]
@@ -444,7 +448,7 @@ impl Flights {
     /// Writes the plan and its entry.
     #[inline]
     fn schedule(&mut self, k: usize, me: &Flying, best: Best) {
-        let (border, _) = self.border(k, me);
+        let border = self.border(k, me);
         let (moment, partner) = if best.moment < border.min(best.look) {
             (best.moment, best.partner)
         } else if best.look < border {
@@ -462,21 +466,28 @@ impl Flights {
         self.calendar.push(moment, entry, &Order { plans: &self.plans, edges: &self.edge_ranks });
     }
 
-    /// When the body reaches the next border of its cell, and along which axis.
+    /// When the body reaches the next border of its cell.
     #[inline]
-    fn border(&self, k: usize, me: &Flying) -> (Moment, usize) {
+    fn border(&self, k: usize, me: &Flying) -> Moment {
         if !me.is_plain() {
-            return (self.border_on_a_bend(k, me), 0);
+            return self.border_on_a_bend(k, me);
         }
+        let [x, y] = self.until_borders(me);
+        me.start().plus(if x <= y { x } else { y })
+    }
+
+    /// Seconds from its start until a body on a line reaches the border of its column, and that of its row.
+    #[inline]
+    fn until_borders(&self, me: &Flying) -> [f64; 2] {
         let corner = self.cells.corner(me.cell);
         let along = |low: f64, size: f64, at: f64, v: f64| {
             let border = low + if v > 0.0 { size } else { 0.0 };
             if v == 0.0 { f64::INFINITY } else { (border - at) / v }
         };
-        let tx = along(corner.x, self.cells.size.x, me.at.x, me.velocity.x);
-        let ty = along(corner.y, self.cells.size.y, me.at.y, me.velocity.y);
-        let (t, axis) = if tx <= ty { (tx, 0) } else { (ty, 1) };
-        (me.start().plus(t), axis)
+        [
+            along(corner.x, self.cells.size.x, me.at.x, me.velocity.x),
+            along(corner.y, self.cells.size.y, me.at.y, me.velocity.y),
+        ]
     }
 
     /// A moment before which the body cannot leave its cell by more than the margin.
@@ -534,7 +545,7 @@ fn together(a: &Flying, b: &Flying, shift: Vec2) -> (Vec2, Vec2, f64) {
 /// Cells around a torus from which on nobody is near to two copies of another.
 const FAR: i32 = 8;
 
-/// Room for bodies to be looked at: those that wait in [`Near`] are never more than nine.
+/// Room for bodies to be looked at: those that wait are never more than nine.
 const NEAR: usize = 16;
 
 /// Bodies to be looked at, and the cells they are seen in: a ring, to whose end each gives the next of its cell.

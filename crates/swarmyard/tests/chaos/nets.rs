@@ -41,19 +41,20 @@ impl Net {
         ip(&["-n", &self.names[0], "link", "set", "cable", state]).expect("the cable is there");
     }
 
-    /// Makes the cable slow.
+    /// Makes the cable slow, both ways: each packet is late by 5 ms, or, where the system has no such thing, no more than two
+    /// million bits per second pass, and what waits for them is late. Answers which.
     ///
     /// # Errors
-    /// Where the system cannot.
-    pub(crate) fn slow(&self, delay: &str) -> Result<(), String> {
+    /// Where the system can do neither.
+    pub(crate) fn slow(&self) -> Result<&'static str, String> {
+        let late = self.queue("netem delay 5ms").map(|()| "5 ms late");
+        late.or_else(|_| self.queue("tbf rate 2mbit burst 4kb latency 2s").map(|()| "2 Mbit/s"))
+    }
+
+    fn queue(&self, what: &str) -> Result<(), String> {
         for name in &self.names {
-            run(
-                "ip",
-                &[
-                    "netns", "exec", name, "tc", "qdisc", "add", "dev", "cable", "root", "netem", "delay",
-                    delay,
-                ],
-            )?;
+            let args = format!("netns exec {name} tc qdisc replace dev cable root {what}");
+            ip(&args.split(' ').collect::<Vec<_>>())?;
         }
         Ok(())
     }
@@ -69,13 +70,9 @@ impl Drop for Net {
 }
 
 fn ip(args: &[&str]) -> Result<(), String> {
-    run("ip", args)
-}
-
-fn run(program: &str, args: &[&str]) -> Result<(), String> {
-    let out = Command::new(program).args(args).output().map_err(|e| format!("{program}: {e}"))?;
+    let out = Command::new("ip").args(args).output().map_err(|e| format!("ip: {e}"))?;
     if out.status.success() {
         return Ok(());
     }
-    Err(format!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr).trim()))
+    Err(format!("ip {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr).trim()))
 }
