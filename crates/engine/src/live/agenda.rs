@@ -218,8 +218,9 @@ impl Agenda {
         let span = (half.0.at.time.0 as u64).wrapping_sub(first.0 as u64);
         let length = u128::from(span) * PER_DAY as u128 / (middle as u128 + 1);
         self.shift = (u128::BITS - length.leading_zeros()).clamp(2, 60) - 1;
-        // Where all is due at once, more days would be of no use.
-        let days = if span == 0 { 0 } else { 2 * all.len() / PER_DAY };
+        // Delays that follow an exponential law reach six times as far as the nearer half: the ring holds nearly all of them. Where all
+        // is due at once, more days would be of no use.
+        let days = if span == 0 { 0 } else { 4 * all.len() / PER_DAY };
         let days = days.next_power_of_two().clamp(LEAST_DAYS, MOST_DAYS);
         self.days.resize_with(days, Day::default);
         self.busy = vec![0; days / 64];
