@@ -50,10 +50,9 @@ pub struct Plan {
     pub patience: Duration,
     /// What an earlier run measured: it suggests the first cut.
     pub placement: Option<Statistics>,
-    /// A file for the last checkpoint, from which the run can be resumed.
+    /// A file for the last checkpoint, from which the run can be resumed. A worker that has a folder for it keeps a copy as well, and
+    /// writes it down when the keeper is gone.
     pub save: Option<PathBuf>,
-    /// Whether a worker keeps a copy of it too, and writes it down when the keeper is gone.
-    pub deposit: bool,
 }
 
 impl Plan {
@@ -70,7 +69,6 @@ impl Plan {
             patience: Duration::from_secs(20),
             placement: None,
             save: None,
-            deposit: false,
         }
     }
 }
@@ -152,6 +150,8 @@ struct Epoch {
     divided: bool,
     /// What those are to begin with who have not said that they have begun.
     begins: BTreeMap<u32, Vec<u8>>,
+    /// Those who keep a checkpoint where it outlives them.
+    holders: BTreeSet<u32>,
     /// The stop it began from.
     begun: u64,
     apart: Apart,
@@ -367,6 +367,7 @@ impl Keeper {
             divided: divided.is_none(),
             begins,
             begun: stop,
+            holders: BTreeSet::new(),
             apart: Apart::default(),
             work: BTreeMap::new(),
         });
@@ -403,8 +404,11 @@ impl Keeper {
         while let Ok(signed) = self.notices.try_recv() {
             let Some(epoch) = self.epoch.as_mut().filter(|e| e.number == signed.epoch) else { continue };
             match signed.notice {
-                Notice::Ready => {
+                Notice::Ready { holds } => {
                     epoch.begins.remove(&signed.worker);
+                    if holds {
+                        epoch.holders.insert(signed.worker);
+                    }
                 }
                 Notice::Blocked { .. } => {}
                 Notice::Misses { number, who } => {
@@ -618,10 +622,10 @@ impl Keeper {
 }
 
 impl Keeper {
-    /// Puts the checkpoint where it outlives this process: in a file, and with one of the workers.
+    /// Puts the checkpoint where it outlives this process: in a file, and with one of the workers that keep it.
     fn save(&self, run: &Run<'_>) -> Result<(), Error> {
         let (Some(safe), Some(epoch)) = (&self.safe, &self.epoch) else { return Ok(()) };
-        if self.plan.save.is_none() && !self.plan.deposit {
+        if self.plan.save.is_none() && epoch.holders.is_empty() {
             return Ok(());
         }
         let world = Bundle::of(run.model, run.overrides);
@@ -630,7 +634,7 @@ impl Keeper {
             write_whole(path, &saved)
                 .map_err(|e| Error::System(format!("cannot write `{}`: {e}", path.display())))?;
         }
-        if let Some(member) = epoch.members.first().filter(|_| self.plan.deposit) {
+        if let Some(member) = epoch.holders.first() {
             self.say(*member, &write(&Order::Hold(saved)))?;
         }
         Ok(())

@@ -74,7 +74,10 @@ pub(crate) struct Grant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Notice {
     /// It has begun an epoch.
-    Ready,
+    Ready {
+        /// Whether it keeps a checkpoint where that outlives it.
+        holds: bool,
+    },
     /// It waits for the commands of these robots.
     Blocked {
         /// The stop that waits.

@@ -193,7 +193,7 @@ impl Worker<'_> {
                     match self.begin(*begin, epoch.take().map(|e| e.engine)) {
                         Ok(begun) => {
                             epoch = Some(begun);
-                            self.notice(number, Notice::Ready)?;
+                            self.notice(number, Notice::Ready { holds: self.setup.hold.is_some() })?;
                         }
                         Err(why) => self.notice(number, Notice::Failed(why))?,
                     }

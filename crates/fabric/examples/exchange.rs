@@ -17,7 +17,7 @@ use swarmyard_fabric::{Care, Fabric, Heard, Inbox, Outbox, Patience};
 
 const BYTES: usize = 64 << 10;
 const WAYS: [&str; 5] = ["bare TCP", "Zenoh", "lanes", "lanes, outbox and inbox", "the same with mTLS"];
-const TURNS: usize = 5;
+const TURNS: usize = 9;
 
 type Whatever = Result<(), Box<dyn std::error::Error>>;
 /// Sends 64 KiB for a round and returns when those of the other have come.
@@ -37,20 +37,32 @@ fn main() -> Whatever {
     make_authority(&dir)?;
     make_member(&dir, "one", &[])?;
     make_member(&dir, "two", &[])?;
-    let mut best = [Duration::MAX; WAYS.len()];
+    let mut turns = Vec::new();
     for turn in 0..TURNS {
-        for (way, best) in WAYS.iter().zip(&mut best) {
-            let median = measure(way, rounds, &dir)?;
-            println!("turn {turn}: {way}: {median:?}");
-            *best = median.min(*best);
+        let mut times = [Duration::ZERO; WAYS.len()];
+        for (way, time) in WAYS.iter().zip(&mut times) {
+            *time = measure(way, rounds, &dir)?;
+            println!("turn {turn}: {way}: {time:?}");
         }
+        turns.push(times);
     }
     std::fs::remove_dir_all(&dir)?;
-    println!("best medians of {TURNS} turns of {rounds} rounds, and how many times bare TCP:");
-    for (way, time) in WAYS.iter().zip(best) {
-        println!("{way:28} {:7.1} µs {:5.2}", time.as_secs_f64() * 1e6, time.div_duration_f64(best[0]));
+    println!(
+        "medians of {rounds} rounds: best and middle of {TURNS} turns, and how many times bare TCP of the same turn (middle):"
+    );
+    for (k, way) in WAYS.iter().enumerate() {
+        let [best, middle] = of_turns(turns.iter().map(|times| times[k].as_secs_f64() * 1e6));
+        let [_, ratio] = of_turns(turns.iter().map(|times| times[k].div_duration_f64(times[0])));
+        println!("{way:28} {best:7.1} µs {middle:7.1} µs {ratio:6.2}");
     }
     Ok(())
+}
+
+/// The least and the middle of some figures.
+fn of_turns(figures: impl Iterator<Item = f64>) -> [f64; 2] {
+    let mut sorted: Vec<f64> = figures.collect();
+    sorted.sort_by(f64::total_cmp);
+    [sorted[0], sorted[sorted.len() / 2]]
 }
 
 /// Median time of a round with another process.

@@ -77,7 +77,7 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
         };
         work(&setup, &std::sync::atomic::AtomicBool::new(false)).expect("the switchboard is there")
     });
-    let plan = Plan { keep_every: 4, deposit: true, ..Plan::of(1) };
+    let plan = Plan { keep_every: 4, ..Plan::of(1) };
     let mut staff = Threads::new(&board, run);
     staff.hires = false;
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");

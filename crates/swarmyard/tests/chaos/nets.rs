@@ -41,14 +41,14 @@ impl Net {
         ip(&["-n", &self.names[0], "link", "set", "cable", state]).expect("the cable is there");
     }
 
-    /// Makes the cable slow, both ways: each packet is late by 5 ms, or, where the system has no such thing, no more than two
+    /// Makes the cable slow, both ways: each packet is late by 5 ms, or, where the system has no such thing, no more than eight
     /// million bits per second pass, and what waits for them is late. Answers which.
     ///
     /// # Errors
     /// Where the system can do neither.
     pub(crate) fn slow(&self) -> Result<&'static str, String> {
         let late = self.queue("netem delay 5ms").map(|()| "5 ms late");
-        late.or_else(|_| self.queue("tbf rate 2mbit burst 4kb latency 2s").map(|()| "2 Mbit/s"))
+        late.or_else(|_| self.queue("tbf rate 8mbit burst 4kb latency 2s").map(|()| "8 Mbit/s"))
     }
 
     fn queue(&self, what: &str) -> Result<(), String> {

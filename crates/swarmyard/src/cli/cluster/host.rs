@@ -105,9 +105,8 @@ pub(crate) fn host(args: &HostArgs, out: &Out) -> Result<Exit, Failure> {
     let stop = Stop::install()?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let above = args.busy_above.unwrap_or(f64::from(processors) / 2.0);
-    if let Some(dir) = args.hold.iter().find(|d| !d.is_dir()) {
-        let what = format!("there is no such folder: `{}`", dir.display());
-        return Err(Failure::new(Exit::Usage, "folder", what));
+    if let Some(dir) = &args.hold {
+        std::fs::create_dir_all(dir).map_err(|e| Failure::file("make", dir, &e))?;
     }
     let name = &args.host;
     let mesh = args.fabric.open(name, &[])?;

@@ -16,7 +16,7 @@ use swarmyard_cluster::staff::{figures, visit};
 #[command(before_help = "Examples:\n  swarmyard hosts 10.0.0.5:7400 10.0.0.6:7400 --keys keys --name desk")]
 pub(crate) struct HostsArgs {
     /// Where they are: NAME=HOST:PORT or HOST:PORT, or @FILE with one per line
-    #[arg(required = true, value_name = "HOST")]
+    #[arg(required = true, value_name = "HOST", value_delimiter = ',')]
     hosts: Vec<String>,
     #[command(flatten)]
     fabric: FabricArgs,

@@ -135,10 +135,9 @@ impl SpreadArgs {
         }
         let addresses = addresses(&self.hosts)?;
         let workers = self.workers.unwrap_or(addresses.len() as u32);
-        let (save, deposit) = (self.save.clone(), !addresses.is_empty());
         let placement = self.placement_from.as_deref().map(|path| placement(path, model, out)).transpose()?;
         let How { show_every, ahead, threads } = *how;
-        let plan = Plan { ahead, show_every, save, deposit, placement, ..Plan::of(workers) };
+        let plan = Plan { ahead, show_every, save: self.save.clone(), placement, ..Plan::of(workers) };
         let mesh = self.way.fabric.open("keeper", &[])?;
         let job = Job {
             run: random_run(),
