@@ -24,7 +24,9 @@ pub(crate) fn advise<T>(list: &Vec<T>) {
     if bytes < LARGE {
         return;
     }
-    let start = std::ptr::NonNull::from(list.as_slice()).cast::<std::ffi::c_void>();
+    let Some(start) = std::ptr::NonNull::new(list.as_ptr().cast_mut().cast::<std::ffi::c_void>()) else {
+        return;
+    };
     let skip = start.addr().get().next_multiple_of(PAGE) - start.addr().get();
     let length = (bytes - skip) / PAGE * PAGE;
     // SAFETY: the range lies within the room of the list: `skip` is less than a page and the length is rounded down. This advice changes
