@@ -200,14 +200,18 @@ impl<T: Copy> Calendar<T> {
             Some((0, digit)) => self.slots[digit],
             _ => EMPTY,
         };
+        self.chunks(slot).flatten().map(|item| &item.what)
+    }
+
+    /// What is in a slot, chunk by chunk.
+    fn chunks(&self, slot: Slot) -> impl Iterator<Item = &[Item<T>]> {
         let (mut chunk, mut filled) = (slot.chunk, slot.filled as usize);
-        let chunks = std::iter::from_fn(move || {
+        std::iter::from_fn(move || {
             let first = (chunk != NONE).then_some(chunk as usize)? * CHUNK;
             let items = &self.items[first..first + filled];
             (chunk, filled) = (self.next[first / CHUNK], CHUNK);
             Some(items)
-        });
-        chunks.flatten().map(|item| &item.what)
+        })
     }
 
     /// Takes the first entry that counts and is not after `bound`.
@@ -375,15 +379,10 @@ impl<T: Copy> Calendar<T> {
         let mut all: Vec<Item<T>> = self.today.items().copied().collect();
         self.today = Today::new();
         all.retain(|item| rule.is_live(&item.what));
-        for slot in &mut self.slots {
-            let (mut chunk, mut filled) = (slot.chunk, slot.filled as usize);
-            while chunk != NONE {
-                let first = chunk as usize * CHUNK;
-                all.extend(self.items[first..first + filled].iter().filter(|item| rule.is_live(&item.what)));
-                (chunk, filled) = (self.next[chunk as usize], CHUNK);
-            }
-            *slot = EMPTY;
+        for slot in &self.slots {
+            all.extend(self.chunks(*slot).flatten().filter(|item| rule.is_live(&item.what)));
         }
+        self.slots.fill(EMPTY);
         self.busy = [[0; SLOTS / 64]; WHEELS];
         self.items.clear();
         self.next.clear();
