@@ -58,7 +58,7 @@ impl Microprotocol for RollCall {
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
         let Indication::Delivered { from, bytes } = what else { return };
         match from_bytes(&bytes) {
-            Ok(Message::Call(round)) => cx.send(LINK, vec![from], &Message::Here(round)),
+            Ok(Message::Call(round)) => cx.send_to(LINK, from, &Message::Here(round)),
             Ok(Message::Here(round)) if round == self.round && !self.here.contains(&from) => {
                 self.here.push(from);
             }

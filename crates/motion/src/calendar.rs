@@ -234,6 +234,17 @@ impl<T: Copy> Calendar<T> {
         self.today.first(rule).map(|item| (item.moment(), item.what))
     }
 
+    /// A moment before which nothing is due.
+    pub fn due_from(&self, rule: &impl Rule<T>) -> Moment {
+        if let Some(first) = self.today.first(rule) {
+            return first.moment();
+        }
+        let Some((wheel, digit)) = self.busy_slot().filter(|_| self.slotted > 0) else {
+            return Moment::NEVER;
+        };
+        Moment::at(Time(((self.first_day(wheel, digit) << self.shift) ^ (1 << 63)) as i64))
+    }
+
     /// Drops the entries that no longer count.
     pub fn clear_away(&mut self, rule: &impl Rule<T>) {
         let all = self.take_all(rule);
@@ -264,9 +275,7 @@ impl<T: Copy> Calendar<T> {
             return true;
         }
         let Some((wheel, digit)) = self.busy_slot() else { return false };
-        let low = BITS * wheel as u32;
-        let above = self.day & u64::MAX.checked_shl(low + BITS).unwrap_or(0);
-        let day = above | (digit as u64) << low;
+        let day = self.first_day(wheel, digit);
         if day > self.day_of(bound.time.0) {
             return false;
         }
@@ -304,6 +313,13 @@ impl<T: Copy> Calendar<T> {
             }
         }
         None
+    }
+
+    /// The first day of a slot to come.
+    fn first_day(&self, wheel: usize, digit: usize) -> u64 {
+        let low = BITS * wheel as u32;
+        let above = self.day & u64::MAX.checked_shl(low + BITS).unwrap_or(0);
+        above | (digit as u64) << low
     }
 
     /// Puts what is in a slot on its days; the slot's first day is the present one.

@@ -94,6 +94,8 @@ struct Node {
     ports: Vec<Provider>,
     /// (node, port) of those that use it.
     users: Vec<(u16, u16)>,
+    /// The port at which its messages come from the network.
+    network: Option<u16>,
 }
 
 /// The protocols of a type of robots, connected. Shared by all its robots.
@@ -101,6 +103,8 @@ pub struct GraphModel {
     nodes: Vec<Node>,
     /// (id, node), sorted.
     by_id: Vec<(u32, u16)>,
+    /// Those who want to know of every message.
+    overhear: Vec<u16>,
 }
 
 /// Id of a protocol with that name: the same on every robot.
@@ -139,7 +143,8 @@ impl GraphModel {
                 let what = format!("protocols `{}` and `{}` have the same id", other.name, spec.name);
                 problems.push(Diagnostic::error("duplicate-name", what).help("rename one of them"));
             }
-            nodes.push(Node { name: spec.name, id, model: spec.model, ports, users: Vec::new() });
+            let network = ports.iter().position(|p| *p == Provider::Network).map(|p| p as u16);
+            nodes.push(Node { name: spec.name, id, model: spec.model, ports, users: Vec::new(), network });
         }
         if problems.has_errors() {
             return Err(problems);
@@ -154,7 +159,8 @@ impl GraphModel {
         let mut by_id: Vec<(u32, u16)> =
             nodes.iter().enumerate().map(|(n, node)| (node.id, n as u16)).collect();
         by_id.sort_unstable();
-        Ok(GraphModel { nodes, by_id })
+        let overhear = (0..nodes.len() as u16).filter(|n| nodes[*n as usize].model.overhears()).collect();
+        Ok(GraphModel { nodes, by_id, overhear })
     }
 
     /// Names of its protocols.
@@ -446,17 +452,14 @@ impl Graph {
                 }
             }
             Happening::Message { protocol, from, bytes } => {
-                for node in 0..self.nodes.len() as u16 {
-                    if self.model.nodes[node as usize].model.overhears() {
-                        self.nodes[node as usize].overheard(from, &mut Cx { robot, effects, node });
-                    }
+                for &node in &self.model.overhear {
+                    self.nodes[node as usize].overheard(from, &mut Cx { robot, effects, node });
                 }
-                if let Some(node) = self.model.find(protocol) {
-                    let ports = &self.model.nodes[node as usize].ports;
-                    if let Some(port) = ports.iter().position(|p| *p == Provider::Network) {
-                        let what = Indication::Delivered { from, bytes };
-                        self.indicate(node, port, what, robot, effects);
-                    }
+                if let Some(node) = self.model.find(protocol)
+                    && let Some(port) = self.model.nodes[node as usize].network
+                {
+                    let what = Indication::Delivered { from, bytes };
+                    self.indicate(node, usize::from(port), what, robot, effects);
                 }
             }
             Happening::Timer { node, timer } => {
@@ -544,7 +547,9 @@ impl Graph {
                 let Request::Link(message) = request else { return };
                 let (me, mut others) = (robot.me(), message.to);
                 let own = others.iter().filter(|r| **r == me).count();
-                others.retain(|r| *r != me);
+                if own > 0 {
+                    others.retain(|r| *r != me);
+                }
                 if !others.is_empty() {
                     robot.send(from.id, &others, Arc::clone(&message.bytes));
                 }

@@ -11,6 +11,7 @@
 use crate::graph::Effects;
 use crate::{Answer, Ended, Motion, Pending, Push, Query, Robot, Watch};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use smallvec::{SmallVec, smallvec};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use swarmyard_base::Moment;
@@ -18,6 +19,9 @@ use swarmyard_base::chance::Draw;
 
 /// Bytes on their way.
 pub type Bytes = Arc<[u8]>;
+
+/// Numbers of robots that something is for: a few take no memory of their own.
+pub type Recipients = SmallVec<[u32; 4]>;
 
 /// What one protocol can do for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -120,7 +124,7 @@ services! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToRobots {
     /// Numbers of the robots; itself may be among them.
-    pub to: Vec<u32>,
+    pub to: Recipients,
     /// What.
     pub bytes: Bytes,
 }
@@ -511,7 +515,12 @@ impl Cx<'_> {
 
     /// Sends a message over a link.
     pub fn send<M: Serialize>(&mut self, port: Port<Link>, to: Vec<u32>, message: &M) {
-        self.request(port, ToRobots { to, bytes: to_shared(message) });
+        self.request(port, ToRobots { to: to.into(), bytes: to_shared(message) });
+    }
+
+    /// Sends a message to one robot.
+    pub fn send_to<M: Serialize>(&mut self, port: Port<Link>, robot: u32, message: &M) {
+        self.request(port, ToRobots { to: smallvec![robot], bytes: to_shared(message) });
     }
 
     /// Sends a message to all robots, this one among them.

@@ -508,7 +508,7 @@ struct Flood;
 impl Microprotocol for Flood {
     fn request(&mut self, _: User, request: Request, cx: &mut Cx<'_>) {
         let Request::Broadcast(ToAll(bytes)) = request else { return };
-        let to = cx.all();
+        let to = cx.all().into();
         cx.request(ProtocolPort::<Link>::new(0), ToRobots { to, bytes });
     }
 

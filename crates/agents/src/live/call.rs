@@ -102,7 +102,7 @@ impl Hands {
                 return Reply::No(format!("a message has at most {MOST_BYTES} bytes, not {}", bytes.len()));
             }
             Call::Send { to, bytes } => {
-                let to = to.map_or_else(|| cx.others(), |one| vec![one]);
+                let to = to.map_or_else(|| cx.others(), |one| vec![one]).into();
                 cx.request(LINK, ToRobots { to, bytes: bytes.into() });
             }
             Call::Broadcast(bytes) => cx.request(BROADCAST, ToAll(bytes.into())),

@@ -196,7 +196,7 @@ impl Node {
                 self.ask::<Moving>(Drive::Go { tag: number, motion }, cx);
             }
             Wish::Halt => self.ask::<Moving>(Drive::Halt, cx),
-            Wish::Send(to, bytes) => self.ask::<Link>(ToRobots { to, bytes }, cx),
+            Wish::Send(to, bytes) => self.ask::<Link>(ToRobots { to: to.into(), bytes }, cx),
             Wish::Broadcast(bytes) => self.ask::<Broadcast>(ToAll(bytes), cx),
             Wish::Watch(watch) => self.ask::<Watching>(LookOut::On { tag: number, watch }, cx),
             Wish::Unwatch(watch) => self.ask::<Watching>(LookOut::Off { tag: watch }, cx),

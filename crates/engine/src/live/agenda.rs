@@ -4,46 +4,85 @@
 //! else, as in one ordered map; two agendas with the same events are equal, however they came about.
 //!
 //! It is a calendar: a ring of days, each a short list, and an ordered map for what is due beyond the
-//! ring, or for everything when that is little. The length of a day follows the events, so that some fall on
-//! each. Other than in the calendar of flights, an event is taken out at once when it is cancelled, and a
+//! ring, or for everything when that is little. The length of a day follows the events, so that few fall on
+//! each. All lists run through one table of events, where a new one takes the place of the last that happened: so what is written next is
+//! at hand. Other than in the calendar of flights, an event is taken out at once when it is cancelled, and a
 //! thousand events on one day do no harm: such a day is a map.
 
-use super::day::Day;
 use super::state::{LiveEvent, LiveKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use swarmyard_base::Moment;
 
-/// Events that should fall on a day.
-pub(super) const PER_DAY: usize = 4;
+/// Events that should fall on a day, at most.
+const PER_DAY: usize = 2;
 /// With so few events there is no ring.
 const FEW: usize = 64;
 /// Fewest days of a ring.
 const LEAST_DAYS: usize = 64;
 /// Most days of a ring.
 const MOST_DAYS: usize = 1 << 22;
+/// The longest list.
+const MOST: usize = 32;
+/// Instead of a place in the table: nobody, the end of a list.
+const NONE: u32 = u32::MAX;
+/// Instead of the first of a list: the events of the day stand in a map.
+const CROWD: u32 = u32::MAX - 1;
 
 type Later = BTreeMap<LiveKey, LiveEvent>;
 
 /// Events to come, in the order of their keys.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Day d is at `d mod days.len()`. What is due before the present day stands on it.
-    days: Vec<Day>,
+    /// The first event of each day; day d is at `d mod firsts.len()`. What is due before the present day stands on it.
+    firsts: Vec<u32>,
     /// One bit per day of the ring: whether anything is due.
     busy: Vec<u64>,
+    /// The events in the ring, in no order, and places that are free.
+    table: Vec<Noted>,
+    /// The first free place; the others follow it as in a list.
+    free: u32,
+    /// The events of days with more than a list holds, as places in the table, by the day's place in the ring.
+    crowds: BTreeMap<usize, BTreeMap<LiveKey, u32>>,
     /// Number of the present day.
     day: u64,
-    /// Number of the day before which nothing is among `later`.
-    turn: u64,
     /// Length of a day: 2^shift ns.
     shift: u32,
     /// Events in the ring.
     ringed: usize,
-    /// What was due beyond the ring when it was added, or everything when there is no ring.
+    /// What is due beyond the ring, or everything when there is no ring.
     later: Later,
-    /// Days and events since the ring was laid out or turned.
+    /// Number of a day before which nothing is among `later`.
+    later_from: u64,
+    /// The day on which it was last seen to that days have a good length, and events since.
     since: (u64, usize),
+}
+
+/// An event, and the place of the next one of its day.
+#[derive(Clone, Debug)]
+struct Noted {
+    next: u32,
+    key: LiveKey,
+    /// Nothing where the place is free.
+    event: Option<LiveEvent>,
+}
+
+impl Default for Agenda {
+    fn default() -> Agenda {
+        Agenda {
+            firsts: Vec::new(),
+            busy: Vec::new(),
+            table: Vec::new(),
+            free: NONE,
+            crowds: BTreeMap::new(),
+            day: 0,
+            shift: 0,
+            ringed: 0,
+            later: Later::new(),
+            later_from: 0,
+            since: (0, 0),
+        }
+    }
 }
 
 impl Agenda {
@@ -68,44 +107,86 @@ impl Agenda {
 
     /// All events in no order.
     pub(super) fn unsorted(&self) -> impl Iterator<Item = (&LiveKey, &LiveEvent)> {
-        self.days.iter().flat_map(Day::iter).chain(&self.later)
+        self.table.iter().filter_map(|n| Some((&n.key, n.event.as_ref()?))).chain(&self.later)
     }
 
     /// Adds an event; one with the same key makes room for it.
     pub(super) fn insert(&mut self, key: LiveKey, event: LiveEvent) {
         let day = self.day_of(key.at);
         if !self.in_ring(day) {
+            self.later_from = self.later_from.min(day);
             self.later.insert(key, event);
             return;
         }
-        if day >= self.turn && !self.later.is_empty() {
-            self.later.remove(&key);
-        }
         let place = self.place(day.max(self.day));
-        self.busy[place / 64] |= 1 << (place % 64);
-        self.ringed += usize::from(self.days[place].insert(key, event).is_none());
+        if self.firsts[place] == CROWD {
+            self.insert_in_crowd(place, key, event);
+            return;
+        }
+        let (mut before, mut after, mut passed) = (NONE, self.firsts[place], 0);
+        while after != NONE {
+            let noted = &mut self.table[after as usize];
+            if noted.key >= key {
+                if noted.key == key {
+                    noted.event = Some(event);
+                    return;
+                }
+                break;
+            }
+            (before, after, passed) = (after, noted.next, passed + 1);
+        }
+        if passed >= MOST {
+            self.make_crowd(place);
+            self.insert_in_crowd(place, key, event);
+            return;
+        }
+        let new = self.note(after, key, event);
+        if before == NONE {
+            self.firsts[place] = new;
+            self.busy[place / 64] |= 1 << (place % 64);
+        } else {
+            self.table[before as usize].next = new;
+        }
     }
 
     /// Takes out an event before its time.
     pub(super) fn remove(&mut self, key: &LiveKey) -> Option<LiveEvent> {
         let day = self.day_of(key.at);
-        if self.in_ring(day) {
-            let place = self.place(day.max(self.day));
-            if let Some(event) = self.days[place].remove(key) {
-                self.took(place);
-                return Some(event);
-            }
+        if !self.in_ring(day) {
+            return self.later.remove(key);
         }
-        self.later.remove(key)
+        let place = self.place(day.max(self.day));
+        let (mut before, mut at, mut passed) = (NONE, self.firsts[place], 0);
+        if at == CROWD {
+            let at = self.crowds.get_mut(&place)?.remove(key)?;
+            return self.take(place, at, CROWD).map(|e| e.1);
+        }
+        while at != NONE && self.table[at as usize].key != *key {
+            (before, at, passed) = (at, self.table[at as usize].next, passed + 1);
+        }
+        if passed >= MOST {
+            self.make_crowd(place);
+            return self.remove(key);
+        }
+        let next = self.table.get(at as usize)?.next;
+        if before == NONE {
+            return self.take(place, at, next).map(|e| e.1);
+        }
+        self.table[before as usize].next = next;
+        self.take(place, at, self.firsts[place]).map(|e| e.1)
     }
 
     /// When the first event is due.
     #[inline]
     pub(super) fn first(&mut self) -> Option<Moment> {
-        if self.open() {
-            return self.days[self.place(self.day)].first().map(|key| key.at);
+        if !self.open() {
+            return self.later.first_key_value().map(|(key, _)| key.at);
         }
-        self.later.first_key_value().map(|(key, _)| key.at)
+        let place = self.place(self.day);
+        match self.firsts[place] {
+            CROWD => self.crowds.get(&place)?.first_key_value().map(|(key, _)| key.at),
+            first => Some(self.table[first as usize].key.at),
+        }
     }
 
     /// Takes out the first event.
@@ -114,11 +195,14 @@ impl Agenda {
         if !self.open() {
             return self.later.pop_first();
         }
-        let place = self.place(self.day);
-        let first = self.days[place].pop_first()?;
-        self.took(place);
         self.since.1 += 1;
-        Some(first)
+        let place = self.place(self.day);
+        let first = self.firsts[place];
+        if first == CROWD {
+            let (_, first) = self.crowds.get_mut(&place)?.pop_first()?;
+            return self.take(place, first, CROWD);
+        }
+        self.take(place, first, self.table[first as usize].next)
     }
 
     #[inline]
@@ -129,19 +213,74 @@ impl Agenda {
 
     #[inline]
     fn in_ring(&self, day: u64) -> bool {
-        day.saturating_sub(self.day) < self.days.len() as u64
+        day.saturating_sub(self.day) < self.firsts.len() as u64
     }
 
     #[inline]
     fn place(&self, day: u64) -> usize {
-        day as usize & (self.days.len() - 1)
+        day as usize & (self.firsts.len() - 1)
     }
 
-    /// One event less on a day.
+    /// Writes an event into the table, before another one of its day; answers where.
     #[inline]
-    fn took(&mut self, place: usize) {
+    fn note(&mut self, next: u32, key: LiveKey, event: LiveEvent) -> u32 {
+        self.ringed += 1;
+        let noted = Noted { next, key, event: Some(event) };
+        let place = self.free;
+        if let Some(free) = self.table.get_mut(place as usize) {
+            self.free = free.next;
+            *free = noted;
+            return place;
+        }
+        self.table.push(noted);
+        (self.table.len() - 1) as u32
+    }
+
+    /// Takes an event out of the table; `first` is the first of its day from now on.
+    #[inline]
+    fn take(&mut self, place: usize, at: u32, first: u32) -> Option<(LiveKey, LiveEvent)> {
         self.ringed -= 1;
-        if self.days[place].is_empty() {
+        self.firsts[place] = first;
+        if first == NONE {
+            self.busy[place / 64] &= !(1 << (place % 64));
+        } else if first == CROWD {
+            self.end_crowd(place);
+        }
+        let noted = self.table.get_mut(at as usize)?;
+        noted.next = std::mem::replace(&mut self.free, at);
+        Some((noted.key, noted.event.take()?))
+    }
+
+    #[cold]
+    fn insert_in_crowd(&mut self, place: usize, key: LiveKey, event: LiveEvent) {
+        let there = self.crowds.entry(place).or_default().get(&key).copied();
+        if let Some(noted) = there.and_then(|at| self.table.get_mut(at as usize)) {
+            noted.event = Some(event);
+            return;
+        }
+        let at = self.note(NONE, key, event);
+        self.crowds.entry(place).or_default().insert(key, at);
+    }
+
+    /// A list has grown too long.
+    #[cold]
+    fn make_crowd(&mut self, place: usize) {
+        let mut at = std::mem::replace(&mut self.firsts[place], CROWD);
+        let mut crowd = BTreeMap::new();
+        while at != NONE {
+            let noted = &self.table[at as usize];
+            crowd.insert(noted.key, at);
+            at = noted.next;
+        }
+        self.crowds.insert(place, crowd);
+    }
+
+    /// The last one of a crowd may have gone.
+    #[cold]
+    fn end_crowd(&mut self, place: usize) {
+        if self.crowds.get(&place).is_none_or(BTreeMap::is_empty) {
+            self.crowds.remove(&place);
+            self.firsts[place] = NONE;
             self.busy[place / 64] &= !(1 << (place % 64));
         }
     }
@@ -150,32 +289,38 @@ impl Agenda {
     /// `later`.
     #[inline]
     fn open(&mut self) -> bool {
-        loop {
-            if self.ringed > 0 && !self.days[self.place(self.day)].is_empty() {
-                return true;
-            }
-            if self.ringed > 0 {
-                self.next_day();
-            } else if self.later.len() > FEW {
-                self.lay_out();
-            } else {
-                (self.days, self.busy) = (Vec::new(), Vec::new());
-                return false;
-            }
+        if self.ringed > 0 && self.firsts[self.place(self.day)] != NONE {
+            return true;
         }
+        self.open_next()
     }
 
-    /// Goes on to the next busy day.
+    fn open_next(&mut self) -> bool {
+        if self.ringed > 0 {
+            self.next_day();
+            return true;
+        }
+        if self.later.len() > FEW {
+            self.lay_out();
+            return true;
+        }
+        if !self.firsts.is_empty() {
+            *self = Agenda { later: std::mem::take(&mut self.later), ..Agenda::default() };
+        }
+        false
+    }
+
+    /// Goes on to the next busy day of the ring, which is not empty.
     fn next_day(&mut self) {
-        let day = self.busy_day();
-        if day < self.turn {
-            self.day = day;
-        } else {
-            self.turn_over();
+        self.day = self.busy_day();
+        let around = self.firsts.len() as u64;
+        if self.day - self.since.0 >= around && self.is_badly_laid_out() {
+            self.lay_out();
+        } else if self.later_from < self.day + around {
+            self.fetch_later();
         }
     }
 
-    /// The first busy day of the ring, which is not empty.
     fn busy_day(&self) -> u64 {
         let mut day = self.day;
         loop {
@@ -188,28 +333,34 @@ impl Agenda {
         }
     }
 
-    /// Takes into the ring what has come into its reach.
-    fn turn_over(&mut self) {
-        let (days, taken) = (self.turn - self.since.0, self.since.1 as u64);
-        let many = self.len() > 2 * PER_DAY * self.days.len();
-        let few = self.days.len() > LEAST_DAYS && 16 * self.len() < PER_DAY * self.days.len();
-        if many || few || taken > days * 2 * PER_DAY as u64 || 8 * taken < days {
-            self.lay_out();
-            return;
-        }
-        self.day = self.turn - 1;
-        self.turn = self.day + self.days.len() as u64;
+    /// Whether there are far more or far fewer events than the ring was laid out for, or they come faster or slower.
+    fn is_badly_laid_out(&mut self) -> bool {
+        let (days, taken) = (self.day - self.since.0, self.since.1 as u64);
         self.since = (self.day, 0);
-        while self.later.first_key_value().is_some_and(|(key, _)| self.day_of(key.at) < self.turn) {
-            let Some((key, event)) = self.later.pop_first() else { return };
+        let (ring, per_day) = (self.firsts.len(), PER_DAY as u64);
+        let many = self.len() > 2 * PER_DAY * ring;
+        let few = ring > LEAST_DAYS && 16 * self.len() < PER_DAY * ring;
+        many || few || taken > 2 * per_day * days || 32 * taken < per_day * days
+    }
+
+    /// Takes into the ring what has come into its reach.
+    fn fetch_later(&mut self) {
+        while let Some(first) = self.later.first_entry() {
+            let day = ((first.key().at.time.0 as u64) ^ (1 << 63)) >> self.shift;
+            if day.saturating_sub(self.day) >= self.firsts.len() as u64 {
+                self.later_from = day;
+                return;
+            }
+            let (key, event) = first.remove_entry();
             self.insert(key, event);
         }
+        self.later_from = u64::MAX;
     }
 
     /// Chooses the length of a day by the nearer half of all events, and lays everything out anew.
     fn lay_out(&mut self) {
         let mut all: Vec<(LiveKey, LiveEvent)> = Vec::with_capacity(self.len());
-        all.extend(std::mem::take(&mut self.days).into_iter().flat_map(Day::into_events));
+        all.extend(std::mem::take(&mut self.table).into_iter().filter_map(|n| Some((n.key, n.event?))));
         all.extend(std::mem::take(&mut self.later));
         let time = |e: &(LiveKey, LiveEvent)| e.0.at.time;
         let middle = all.len() / 2;
@@ -217,16 +368,20 @@ impl Agenda {
         let half = all.select_nth_unstable_by_key(middle, time).1;
         let span = (half.0.at.time.0 as u64).wrapping_sub(first.0 as u64);
         let length = u128::from(span) * PER_DAY as u128 / (middle as u128 + 1);
-        self.shift = (u128::BITS - length.leading_zeros()).clamp(2, 60) - 1;
+        let shift = (u128::BITS - length.leading_zeros()).clamp(2, 60) - 1;
         // Delays that follow an exponential law reach six times as far as the nearer half: the ring holds nearly all of them. Where all
         // is due at once, more days would be of no use.
         let days = if span == 0 { 0 } else { 4 * all.len() / PER_DAY };
         let days = days.next_power_of_two().clamp(LEAST_DAYS, MOST_DAYS);
-        self.days.resize_with(days, Day::default);
-        self.busy = vec![0; days / 64];
-        self.ringed = 0;
+        *self = Agenda {
+            firsts: vec![NONE; days],
+            busy: vec![0; days / 64],
+            table: Vec::with_capacity(all.len()),
+            shift,
+            later_from: u64::MAX,
+            ..Agenda::default()
+        };
         self.day = self.day_of(Moment::at(first));
-        self.turn = self.day + days as u64;
         self.since = (self.day, 0);
         for (key, event) in all {
             self.insert(key, event);
@@ -347,7 +502,7 @@ mod tests {
                 }
             }
             while both.pop().is_some() {}
-            assert!(both.agenda.is_empty() && both.agenda.days.is_empty());
+            assert!(both.agenda.is_empty() && both.agenda.firsts.is_empty());
         }
     }
 

@@ -1,26 +1,30 @@
 //! What the network sees of the world, and what becomes of messages.
 
-use super::Cast;
-use super::state::{LiveEvent, LiveState};
+use super::agenda::Agenda;
+use super::state::{Inner, LiveEvent, LiveKey};
+use super::{Cast, Going};
 use crate::model::Model;
 use crate::state::State;
+use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Time, Uid, Vec2, math};
 use swarmyard_part_api::{Air, BodyKind, Loss, Message};
 
-/// The world while the network is at work. What it says is collected, and takes effect afterwards.
+/// The world while the network is at work. What arrives, and when it wants to be woken, is an event to come at once; what is lost is collected.
 pub(super) struct Sight<'a> {
     pub(super) model: &'a Model,
-    pub(super) state: &'a LiveState,
+    pub(super) going: &'a [Going],
+    pub(super) robots: &'a [Inner],
+    pub(super) queue: &'a mut Agenda,
     pub(super) now: Moment,
-    pub(super) said: Vec<Said>,
+    pub(super) lost: Vec<(Message, u32, Loss)>,
 }
 
-/// What a network said.
-pub(super) enum Said {
-    Deliver(Message, u32, Moment),
-    Lose(Message, u32, Loss),
-    Wake(Moment, u64),
+impl Sight<'_> {
+    fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
+        let key = LiveKey { at: at.max(self.now), kind: event.kind(), who, sequence };
+        self.queue.insert(key, event);
+    }
 }
 
 impl Air for Sight<'_> {
@@ -29,16 +33,16 @@ impl Air for Sight<'_> {
     }
 
     fn robots(&self) -> u32 {
-        self.state.robots.len() as u32
+        self.robots.len() as u32
     }
 
     fn place(&self, robot: u32) -> Option<Vec2> {
         let live = self.model.live.as_ref()?;
-        if self.state.robots.get(robot as usize)?.status == super::Status::Gone {
+        if self.robots.get(robot as usize)?.status == super::Status::Gone {
             return None;
         }
         let slot = *live.members.get(robot as usize)? as usize;
-        Some(self.state.going[slot].pose_at(self.now).at)
+        Some(self.going[slot].pose_at(self.now).at)
     }
 
     fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64) {
@@ -52,15 +56,19 @@ impl Air for Sight<'_> {
     }
 
     fn deliver(&mut self, message: &Message, to: u32, at: Moment) {
-        self.said.push(Said::Deliver(message.clone(), to, at.max(self.now)));
+        let slot = self.model.live.as_ref().and_then(|live| live.members.get(to as usize));
+        let Some(who) = slot.map(|slot| self.model.uids[*slot as usize]) else { return };
+        let Message { serial, from, protocol, ref bytes } = *message;
+        let bytes = Arc::clone(bytes);
+        self.push(at, who, serial, LiveEvent::Deliver { to, from, protocol, serial, bytes });
     }
 
     fn lose(&mut self, message: &Message, to: u32, why: Loss) {
-        self.said.push(Said::Lose(message.clone(), to, why));
+        self.lost.push((message.clone(), to, why));
     }
 
     fn wake(&mut self, at: Moment, token: u64) {
-        self.said.push(Said::Wake(at.max(self.now), token));
+        self.push(at, Uid(0), token, LiveEvent::Wake(token));
     }
 }
 
@@ -69,7 +77,9 @@ pub(crate) fn links(model: &Model, state: &State, cast: &Cast) -> Option<Vec<(us
     let (Some(members), Some(live), Some(network)) = (&model.live, &state.live, &cast.network) else {
         return Some(Vec::new());
     };
-    let sight = Sight { model, state: live, now: Moment::at(state.now), said: Vec::new() };
+    let (now, mut nothing) = (Moment::at(state.now), Agenda::default());
+    let (going, robots) = (&live.going[..], &live.robots[..]);
+    let sight = Sight { model, going, robots, queue: &mut nothing, now, lost: Vec::new() };
     let pairs = network.links(&sight)?;
     let slot = |robot: u32| members.members.get(robot as usize).map(|s| *s as usize);
     Some(pairs.into_iter().filter_map(|(a, b)| Some((slot(a)?, slot(b)?))).collect())
@@ -111,30 +121,4 @@ fn obstructed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
         k = end;
     }
     (crossed.len() as u32, inside * way.norm())
-}
-
-/// Puts what the network said into effect; answers what was lost.
-pub(super) fn settle(
-    model: &Model,
-    state: &mut LiveState,
-    said: &mut Vec<Said>,
-) -> Vec<(Message, u32, Loss)> {
-    let mut lost = Vec::new();
-    let Some(live) = &model.live else { return lost };
-    for word in said.drain(..) {
-        match word {
-            Said::Deliver(message, to, at) => {
-                let Some(slot) = live.members.get(to as usize) else { continue };
-                let who = model.uids[*slot as usize];
-                let Message { serial, from, protocol, bytes } = message;
-                state.push(at, who, serial, LiveEvent::Deliver { to, from, protocol, serial, bytes });
-            }
-            Said::Lose(message, to, why) => {
-                state.lost += 1;
-                lost.push((message, to, why));
-            }
-            Said::Wake(at, token) => state.push(at, Uid(0), token, LiveEvent::Wake(token)),
-        }
-    }
-    lost
 }

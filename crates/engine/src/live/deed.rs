@@ -1,6 +1,6 @@
 //! What a robot's algorithm reaches of the world.
 
-use super::air::{Sight, settle};
+use super::air::Sight;
 use super::note::Note;
 use super::play::Play;
 use super::sky::Sky;
@@ -175,16 +175,15 @@ impl Play<'_> {
     /// Lets the network work, and puts what it says into effect.
     pub(super) fn with_network(&mut self, work: impl FnOnce(&mut dyn Network, &mut dyn Air)) {
         let Some(mut network) = self.cast.network.take() else { return };
-        let said = std::mem::take(&mut self.said);
-        let mut sight = Sight { model: self.model, state: self.state, now: self.now, said };
+        let LiveState { going, robots, queue, .. } = &mut *self.state;
+        let mut sight = Sight { model: self.model, going, robots, queue, now: self.now, lost: Vec::new() };
         work(network.as_mut(), &mut sight);
-        let mut said = sight.said;
+        let lost = sight.lost;
         self.cast.network = Some(network);
-        for (message, to, why) in settle(self.model, self.state, &mut said) {
+        for (message, to, why) in lost {
+            self.state.lost += 1;
             self.note_lost(&message, to, why);
         }
-        // What it says next has room already.
-        self.said = said;
     }
 }
 

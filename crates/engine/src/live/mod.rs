@@ -10,7 +10,6 @@
 mod agenda;
 mod air;
 mod cast;
-mod day;
 mod deed;
 mod going;
 mod graft;

@@ -1,6 +1,5 @@
 //! One stretch, event by event.
 
-use super::air::Said;
 use super::cast::Cast;
 use super::note::{LiveNote, Note};
 use super::sky::Sky;
@@ -48,8 +47,6 @@ pub(super) struct Play<'a> {
     pub(super) notes: bool,
     /// What follows at once from what is happening: (robot, what).
     pub(super) then: VecDeque<(u32, Happening)>,
-    /// Room for what the network says; empty between two calls.
-    pub(super) said: Vec<Said>,
     pub(super) out: Played,
 }
 
@@ -66,8 +63,8 @@ pub(crate) fn play(
     let Some(live) = &model.live else { return Played::default() };
     let began = !state.mid;
     let (now, from) = (state.now, state.now);
-    let (then, said, out) = (VecDeque::new(), Vec::new(), Played::default());
-    let mut play = Play { model, live, state, cast, sky, now, from, notes, then, said, out };
+    let (then, out) = (VecDeque::new(), Played::default());
+    let mut play = Play { model, live, state, cast, sky, now, from, notes, then, out };
     let mut until = bound;
     for ((robot, node, _), answer) in std::mem::take(&mut play.state.asks).into_iter().zip(answers) {
         play.tell(robot, Happening::Answered { node, answer: Arc::clone(answer) });

@@ -208,6 +208,8 @@ pub struct Flights {
     now: Moment,
     /// Moment of the last thing that happened, borders included.
     clock: Moment,
+    /// Nothing happens before this moment, unless somebody gets a new path.
+    idle_until: Moment,
     /// The body whose meeting was told last.
     asked: Option<(u32, u32)>,
     /// No body ever was faster.
@@ -267,6 +269,7 @@ impl Flights {
             reported: Vec::new(),
             now: told.moment,
             clock: told.moment,
+            idle_until: told.moment,
             asked: None,
             top_speed2: 0.0,
             meeting: bodies.iter().filter(|b| !b.ghost).count(),
@@ -356,7 +359,16 @@ impl Flights {
     ///
     /// The caller answers by new paths for those who change. A meeting without an answer is not told again
     /// until one of the two has a new path.
+    #[inline]
     pub fn next(&mut self, bound: Moment) -> Option<Meeting> {
+        if bound < self.idle_until && self.fresh.is_empty() && self.asked.is_none() {
+            self.clock = self.clock.max(bound);
+            return None;
+        }
+        self.find_next(bound)
+    }
+
+    fn find_next(&mut self, bound: Moment) -> Option<Meeting> {
         self.settle();
         if self.parted {
             return None;
@@ -375,6 +387,7 @@ impl Flights {
             self.clock = self.clock.max(moment);
             if let Some(meeting) = self.happen(moment, entry) {
                 self.quiet = 0;
+                self.idle_until = moment;
                 return Some(meeting);
             }
             self.quiet += 1;
@@ -386,6 +399,8 @@ impl Flights {
                 }
             }
         }
+        let order = Order { plans: &self.plans, edges: &self.edge_ranks };
+        self.idle_until = self.calendar.due_from(&order);
         if bound != Moment::NEVER {
             self.clock = self.clock.max(bound);
         }

@@ -24,7 +24,7 @@ fn bare() -> Arc<GraphModel> {
 }
 
 fn to(robots: &[u32], text: &str) -> ToRobots {
-    ToRobots { to: robots.to_vec(), bytes: brief::bytes(text) }
+    ToRobots { to: robots.into(), bytes: brief::bytes(text) }
 }
 
 fn delivered(trace: &Trace) -> Vec<(u32, String)> {
@@ -176,10 +176,10 @@ impl ProtocolModel for RestlessModel {
 
 impl Microprotocol for Restless {
     fn request(&mut self, _: User, _: Request, cx: &mut Cx<'_>) {
-        cx.send(LINK, vec![cx.me()], &());
+        cx.send_to(LINK, cx.me(), &());
     }
     fn indication(&mut self, _: usize, _: Indication, cx: &mut Cx<'_>) {
-        cx.send(LINK, vec![cx.me()], &());
+        cx.send_to(LINK, cx.me(), &());
     }
     memory_is_serde!();
 }

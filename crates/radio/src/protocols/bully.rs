@@ -117,10 +117,10 @@ impl Microprotocol for Candidate {
                 Ok(Word::Election)
                     if from < cx.me() && self.leader == Some(cx.me()) && self.state == State::Idle =>
                 {
-                    cx.send(LINK, vec![from], &Word::Victory);
+                    cx.send_to(LINK, from, &Word::Victory);
                 }
                 Ok(Word::Election) if from < cx.me() => {
-                    cx.send(LINK, vec![from], &Word::Answer);
+                    cx.send_to(LINK, from, &Word::Answer);
                     if self.state == State::Idle {
                         self.elect(cx);
                     }

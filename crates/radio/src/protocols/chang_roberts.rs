@@ -133,7 +133,7 @@ impl Place {
 
     fn pass_on(&self, word: &Word, cx: &mut Cx<'_>) {
         let next = self.next(cx);
-        cx.send(LINK, vec![next], word);
+        cx.send_to(LINK, next, word);
     }
 
     /// Begins an election of its own.

@@ -346,7 +346,7 @@ impl Microprotocol for Timepiece {
             }
             (Ok(Word::Ask { asked_s }), Way::Ask { reference, .. }) if reference == cx.me() => {
                 let reading_s = self.reading_s(cx);
-                cx.send(LINK, vec![from], &Word::Answer { asked_s, reading_s });
+                cx.send_to(LINK, from, &Word::Answer { asked_s, reading_s });
             }
             (Ok(Word::Answer { asked_s, reading_s }), Way::Ask { reference, .. })
                 if reference == from && asked_s.is_finite() && reading_s.is_finite() =>
@@ -508,7 +508,7 @@ impl Timepiece {
         } else if reference < cx.robots() {
             self.asking.asked += 1;
             self.asking.asked_s = self.hardware.reading_s(cx);
-            cx.send(LINK, vec![reference], &Word::Ask { asked_s: self.asking.asked_s });
+            cx.send_to(LINK, reference, &Word::Ask { asked_s: self.asking.asked_s });
             self.limit = Some(self.wait(self.settings.two_delays_s(), cx));
         }
     }

@@ -231,7 +231,7 @@ impl Memory {
         }
         if let Some(Token { pass, place }) = self.token.take() {
             let next = (cx.me() + 1) % cx.robots();
-            cx.send(LINK, vec![next], &Message::Token(Token { pass: pass + 1, place }));
+            cx.send_to(LINK, next, &Message::Token(Token { pass: pass + 1, place }));
         }
     }
 }

@@ -163,7 +163,7 @@ impl Microprotocol for Trust {
         } else if let Some((&robot, _)) = self.waiting.iter().find(|w| *w.1 == timer) {
             self.waiting.remove(&robot);
             self.silent.insert(robot);
-            cx.send(LINK, vec![robot], &Word::Accuse);
+            cx.send_to(LINK, robot, &Word::Accuse);
             self.choose(cx);
         }
     }

@@ -140,7 +140,7 @@ impl ReliableLink {
         if life > *known {
             (*known, *seen) = (life, Seen::default());
         }
-        cx.send(LINK, vec![sender], &Msg::Ack { life, number });
+        cx.send_to(LINK, sender, &Msg::Ack { life, number });
         seen.raise(base.min(number));
         if seen.insert(number) {
             cx.indicate(User(parcel.user), Indication::Delivered { from: sender, bytes: parcel.bytes });
@@ -164,7 +164,7 @@ impl ReliableLink {
         let again: Vec<Msg> =
             self.towards[&to].open.iter().map(|(n, (parcel, _))| self.data(to, *n, parcel)).collect();
         for message in again {
-            cx.send(LINK, vec![to], &message);
+            cx.send_to(LINK, to, &message);
         }
     }
 }
@@ -189,7 +189,7 @@ impl Microprotocol for ReliableLink {
             let number = peer.next;
             peer.next += 1;
             peer.open.insert(number, (parcel.clone(), 1));
-            cx.send(LINK, vec![to], &self.data(to, number, &parcel));
+            cx.send_to(LINK, to, &self.data(to, number, &parcel));
             if self.timer.is_none() {
                 self.timer = Some(cx.set_timer(self.retry_s));
             }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn to(robots: &[u32], text: &str) -> ToRobots {
-        ToRobots { to: robots.to_vec(), bytes: brief::bytes(text) }
+        ToRobots { to: robots.into(), bytes: brief::bytes(text) }
     }
 
     /// (receiver, sender, text), sorted.

@@ -125,7 +125,7 @@ impl Microprotocol for Memory {
             (Exclusion::Leave, _) => {
                 section.place = Place::Outside;
                 for (robot, clock) in std::mem::take(&mut section.held_up) {
-                    cx.send(LINK, vec![robot], &Message::Yes { user, clock });
+                    cx.send_to(LINK, robot, &Message::Yes { user, clock });
                 }
             }
         }
@@ -149,7 +149,7 @@ impl Microprotocol for Memory {
                     let last = section.held_up.entry(from).or_insert(clock);
                     *last = (*last).max(clock);
                 } else {
-                    cx.send(LINK, vec![from], &Message::Yes { user, clock });
+                    cx.send_to(LINK, from, &Message::Yes { user, clock });
                 }
             }
             Ok(Message::Yes { user, clock }) => {

@@ -147,7 +147,7 @@ impl Microprotocol for Ring {
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
         let Indication::Delivered { from, bytes } = what else { return };
         match from_bytes(&bytes) {
-            Ok(Word::Ask(number)) => cx.send(LINK, vec![from], &Word::Alive(number, self.suspects.clone())),
+            Ok(Word::Ask(number)) => cx.send_to(LINK, from, &Word::Alive(number, self.suspects.clone())),
             Ok(Word::Alive(number, theirs)) => self.answered(from, number, &theirs, cx),
             Err(_) => {}
         }
@@ -203,7 +203,7 @@ impl Ring {
             // Asked at once: waiting for the next beat would let its timeout run without a question.
             let next = Ring::back(self.before, cx);
             self.asked += 1;
-            cx.send(LINK, vec![next], &Word::Ask(self.asked));
+            cx.send_to(LINK, next, &Word::Ask(self.asked));
         }
         self.wait(cx);
     }

@@ -123,7 +123,7 @@ impl Microprotocol for Memory {
         if self.sequencer == cx.me() {
             self.order(letter, cx);
         } else {
-            cx.send(LINK, vec![self.sequencer], &Message::Ask(letter));
+            cx.send_to(LINK, self.sequencer, &Message::Ask(letter));
         }
     }
 

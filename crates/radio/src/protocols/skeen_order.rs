@@ -133,7 +133,7 @@ impl Microprotocol for Memory {
                 let id = (from, number);
                 if !self.queue.contains_key(&id) && !self.done.has(from, number) {
                     let (clock, _) = self.wait(id, user, bytes, cx);
-                    cx.send(LINK, vec![from], &Message::Proposal { number, clock });
+                    cx.send_to(LINK, from, &Message::Proposal { number, clock });
                 }
             }
             Ok(Message::Proposal { number, clock }) => {

@@ -262,7 +262,7 @@ fn whats(note: &Note) -> Vec<What> {
     let asked = |port: &u16, request: Request| vec![What::Requested { port: *port, request }];
     let told = |port: &u16, what: Indication| vec![What::Indicated { port: *port, what }];
     match note {
-        Note::Sent(p, to, b) => asked(p, ToRobots { to: to.clone(), bytes: b[..].into() }.into()),
+        Note::Sent(p, to, b) => asked(p, ToRobots { to: to.clone().into(), bytes: b[..].into() }.into()),
         Note::Broadcast(p, b) => asked(p, ToAll(b[..].into()).into()),
         Note::Proposed(p, i, v) => asked(p, Propose { instance: *i, value: v[..].into() }.into()),
         Note::Enter(p) => asked(p, Exclusion::Enter.into()),
@@ -285,7 +285,7 @@ fn whats(note: &Note) -> Vec<What> {
 
 fn note_of_request(port: u16, request: &Request) -> Note {
     match request {
-        Request::Link(m) => Note::Sent(port, m.to.clone(), m.bytes.to_vec()),
+        Request::Link(m) => Note::Sent(port, m.to.to_vec(), m.bytes.to_vec()),
         Request::Broadcast(ToAll(b)) => Note::Broadcast(port, b.to_vec()),
         Request::Consensus(p) => Note::Proposed(port, p.instance, p.value.to_vec()),
         Request::Mutex(Exclusion::Enter) => Note::Enter(port),

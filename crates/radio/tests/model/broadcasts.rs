@@ -182,7 +182,7 @@ fn causal_broadcast_keeps_causal_order_under_a_crash_but_not_total_order() {
 }
 
 fn to(robot: u32, text: &str) -> Request {
-    ToRobots { to: vec![robot], bytes: text.as_bytes().into() }.into()
+    ToRobots { to: vec![robot].into(), bytes: text.as_bytes().into() }.into()
 }
 
 fn link() -> Arc<GraphModel> {

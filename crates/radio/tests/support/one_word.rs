@@ -35,7 +35,7 @@ impl Microprotocol for OneWordMemory {
     }
     fn request(&mut self, user: User, request: Request, cx: &mut Cx<'_>) {
         if let Request::Consensus(Propose { instance, value }) = request {
-            cx.send(LINK, vec![0], &(user, instance, value.to_vec()));
+            cx.send_to(LINK, 0, &(user, instance, value.to_vec()));
         }
     }
     fn indication(&mut self, _: usize, what: Indication, cx: &mut Cx<'_>) {

@@ -35,7 +35,7 @@ impl Chatter {
     fn say(cx: &mut Cx<'_>) {
         let (me, robots) = (cx.me(), cx.robots());
         let to = cx.chance().below(0, robots - 1);
-        cx.send(LINK, vec![if to >= me { to + 1 } else { to }], &7_u64);
+        cx.send_to(LINK, if to >= me { to + 1 } else { to }, &7_u64);
     }
 }
 
