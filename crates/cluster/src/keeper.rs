@@ -188,7 +188,12 @@ impl Keeper {
                 };
             }),
         )?;
-        let patience = Patience { ask_after: Duration::from_millis(15), give_up: LOOK };
+        let mut patience =
+            Patience { ask_after: Duration::from_millis(15), give_up: LOOK, ..Patience::default() };
+        if plan.ahead > 0 {
+            // Workers go on meanwhile, and need the processor more.
+            patience.watch = Duration::ZERO;
+        }
         let inbox = Inbox::open(Arc::clone(&fabric), run, 0, KEEPER, &[], patience)?;
         Ok(Keeper {
             fabric,

@@ -138,7 +138,7 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
     let told = Told::default();
     let remembered = Arc::clone(&told);
     let near = fabric.answer(&near_key(run, me), Box::new(move |_, question| near(&remembered, question)))?;
-    let patience = Patience { ask_after: ASK_AFTER, give_up: LOOK };
+    let patience = Patience { ask_after: ASK_AFTER, give_up: LOOK, ..Patience::default() };
     let inbox = Inbox::open(Arc::clone(fabric), run, 0, me, &[], patience)?;
     let outbox = Outbox::open(Arc::clone(fabric), run, 0, me, 70)?;
     let figures = Arc::new(Mutex::new(WorkerFigures { worker: me, ..WorkerFigures::default() }));

@@ -28,6 +28,27 @@ pub struct TypeColumns {
     pub controllers: Vec<Vec<f64>>,
 }
 
+impl TypeColumns {
+    /// Takes over rows of columns that have as many of them as `rows`: (row there, row here).
+    pub(crate) fn move_rows(&mut self, from: &TypeColumns, rows: usize, moves: &[(usize, usize)]) {
+        let copy = |from: &[f64], to: &mut [f64]| {
+            let width = from.len() / rows.max(1);
+            for &(there, here) in moves {
+                let row = &from[there * width..(there + 1) * width];
+                to[here * width..(here + 1) * width].copy_from_slice(row);
+            }
+        };
+        for (to, from) in self.parts.iter_mut().zip(&from.parts) {
+            copy(&from.readings, &mut to.readings);
+            copy(&from.commands, &mut to.commands);
+            copy(&from.state, &mut to.state);
+        }
+        for (to, from) in self.controllers.iter_mut().zip(&from.controllers) {
+            copy(from, to);
+        }
+    }
+}
+
 /// Counters of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accounts {

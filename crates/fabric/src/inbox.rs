@@ -18,7 +18,7 @@ use thiserror::Error;
 /// Quanta that a neighbour may be ahead; what is further ahead is refused, and asked for again when its time comes.
 pub const AHEAD: u64 = 64;
 
-/// How long a wait watches before it goes to sleep: to be woken up takes about as long as a neighbour takes.
+/// How long one who is in a hurry watches before it goes to sleep: to be woken up takes about as long as a neighbour takes.
 const WATCH: Duration = Duration::from_micros(100);
 
 /// How often the patience for an answer is doubled at most.
@@ -32,11 +32,13 @@ pub struct Patience {
     pub ask_after: Duration,
     /// After this time the wait ends.
     pub give_up: Duration,
+    /// For so long it does not go to sleep; no time at all for one who is in no hurry and whose processor others could use.
+    pub watch: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Patience { ask_after: Duration::from_millis(250), give_up: Duration::from_secs(5) }
+        Patience { ask_after: Duration::from_millis(250), give_up: Duration::from_secs(5), watch: WATCH }
     }
 }
 
@@ -137,9 +139,9 @@ impl Inbox {
                 return Ok(inner.take_out(quantum, from));
             }
             let now = Instant::now();
-            if now < start + WATCH {
+            if now < start + self.patience.watch {
                 drop(inner);
-                self.shared.watch(&mut watched, start + WATCH);
+                self.shared.watch(&mut watched, start + self.patience.watch);
                 inner = self.shared.lock();
                 continue;
             }

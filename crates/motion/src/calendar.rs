@@ -437,8 +437,13 @@ struct Today<T> {
     late: Vec<Item<T>>,
 }
 
-/// Items up to which each is compared with each: who comes first is as good as chance, and this needs no branch.
-const FEW: usize = 32;
+/// Items up to which each is compared with each: who comes first is as good as chance, and this needs no branch. There is always
+/// room for so many, so that the way through it is always as long.
+const FEW: usize = 16;
+/// The same on a busier day.
+const MORE: usize = 32;
+/// Distances up to which they are compared that way: with room for a number below [`MORE`].
+const NEAR_NS: i64 = (1 << 31) / MORE as i64;
 
 impl<T: Copy> Today<T> {
     fn new() -> Today<T> {
@@ -479,29 +484,47 @@ impl<T: Copy> Today<T> {
 
     /// Puts in order what the day begins with.
     fn order(&mut self, rule: &impl Rule<T>) {
-        let count = self.run.len();
-        if count > FEW {
-            self.run.sort_unstable_by(|a, b| b.order(a, rule));
-            return;
+        match self.run.len() {
+            0 | 1 => {}
+            2..=FEW => self.order_few::<FEW>(rule),
+            ..=MORE => self.order_few::<MORE>(rule),
+            _ => self.run.sort_unstable_by(|a, b| b.order(a, rule)),
         }
+    }
+
+    /// The same for at most `N`.
+    fn order_few<const N: usize>(&mut self, rule: &impl Rule<T>) {
+        let count = self.run.len();
         std::mem::swap(&mut self.run, &mut self.mixed);
         self.run.clear();
         self.run.extend_from_slice(&self.mixed);
-        let mut keys = [i64::MIN; FEW];
-        for (key, item) in keys.iter_mut().zip(&self.mixed) {
-            *key = item.ns;
+        // A key is the distance from one of them, which is short on one day, and the place it was found in: so no two are the same.
+        let base = self.mixed[0].ns;
+        let (mut keys, mut far) = ([i32::MIN; N], 0);
+        for (k, (key, item)) in keys.iter_mut().zip(&self.mixed).enumerate() {
+            let distance = item.ns.wrapping_sub(base);
+            far |= distance.wrapping_add(NEAR_NS) as u64 / (2 * NEAR_NS as u64);
+            *key = (distance as i32).wrapping_mul(MORE as i32) + k as i32;
+        }
+        if far != 0 {
+            self.run.sort_unstable_by(|a, b| b.order(a, rule));
+            return;
         }
         // The place of each is how many come after it.
-        let mut places = 0;
-        for item in &self.mixed {
-            let after = keys[..count.next_multiple_of(8)].iter().filter(|key| **key > item.ns).count();
+        for (item, own) in self.mixed.iter().zip(keys) {
+            let after = keys.iter().map(|key| u32::from(*key > own)).sum::<u32>() as usize;
             self.run[after] = *item;
-            places += after;
         }
-        if places != count * count.saturating_sub(1) / 2 {
-            // Two in the same nanosecond got the same place.
-            self.run.copy_from_slice(&self.mixed);
-            self.run.sort_unstable_by(|a, b| b.order(a, rule));
+        // Those of one nanosecond, such as both sides of a meeting, lie side by side, in any order.
+        for k in 1..count {
+            let mut at = k;
+            while at > 0
+                && self.run[at - 1].ns == self.run[at].ns
+                && self.run[at - 1].is_before_within(&self.run[at], rule)
+            {
+                self.run.swap(at - 1, at);
+                at -= 1;
+            }
         }
     }
 
@@ -620,6 +643,7 @@ mod tests {
 
         fn pop(&mut self, bound: Moment) -> Option<Moment> {
             let first = self.map.first_key_value().map(|e| *e.0).filter(|e| e.0 <= bound);
+            assert!(first.is_none_or(|e| self.calendar.due_from(&OwnOrder) <= e.0));
             assert_eq!(self.calendar.peek(bound, &OwnOrder), first);
             assert_eq!(self.calendar.pop(bound, &OwnOrder), first);
             self.map.remove(&first?);
@@ -664,6 +688,29 @@ mod tests {
             }
             while both.pop(Moment::NEVER).is_some() {}
             assert!(both.calendar.is_empty() && both.map.is_empty());
+        }
+    }
+
+    /// Of every number of items, near and far from one another, many of them in one nanosecond.
+    #[test]
+    fn a_day_is_put_in_order_however_much_it_holds() {
+        let draw = Draw::at(1, Uid(1), Purpose::Test, Time::ZERO, 0);
+        for count in 0..40_u32 {
+            for (trial, span) in [0.0, 3.0, 1e3, 6e7, 7e7, 1e10].into_iter().enumerate() {
+                let at = |k: u32| draw.uniform((count * 6 + trial as u32) * 100 + k);
+                let item = |k: u32| Item {
+                    ns: (at(2 * k) * span) as i64 - 1_000_000_000_000,
+                    offset: (at(2 * k + 1) * 2.0) as u32,
+                    what: k,
+                };
+                let mut today = Today::new();
+                today.add(&(0..count).map(item).collect::<Vec<_>>(), &OwnOrder);
+                today.order(&OwnOrder);
+                let mut sorted: Vec<_> = (0..count).map(item).map(|i| (i.ns, i.offset, i.what)).collect();
+                sorted.sort_unstable_by(|a, b| b.cmp(a));
+                let found: Vec<_> = today.run.iter().map(|i| (i.ns, i.offset, i.what)).collect();
+                assert_eq!(found, sorted, "{count} items within {span} ns");
+            }
         }
     }
 

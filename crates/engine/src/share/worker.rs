@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use swarmyard_base::{Period, Time, Twist2, Uid, Vec2};
-use swarmyard_part_api::{BodyKind, Detail, Program, RegisterFile, Segment};
+use swarmyard_part_api::{BodyKind, Detail, Program, RegisterFile, Segment, Touch};
 
 /// What all workers of a run agree on at a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -237,8 +237,8 @@ impl Share {
     }
 
     /// Makes these bodies its own (number, whether it is near a border), with everything about them at its
-    /// initial value.
-    fn people(&mut self, mut bodies: Vec<(u32, bool)>) {
+    /// initial value. Answers the state before.
+    fn people(&mut self, mut bodies: Vec<(u32, bool)>) -> State {
         let Share { roll, model, near, .. } = self;
         bodies.sort_unstable_by_key(|&(n, is_near)| (roll.type_of[n as usize], !is_near, n));
         near.clear();
@@ -261,11 +261,11 @@ impl Share {
             self.add(number);
         }
         self.model.own = self.numbers.len();
-        let old = std::mem::replace(&mut self.state, State::new(&self.model, Vec::new()));
-        let n = self.model.own;
-        self.state = State::new(&self.model, vec![swarmyard_base::Pose2::default(); n]);
-        Clock::of(&old).set(&mut self.state);
+        let fresh = State::new(&self.model, vec![swarmyard_base::Pose2::default(); self.model.own]);
+        let was = std::mem::replace(&mut self.state, fresh);
+        Clock::of(&was).set(&mut self.state);
         self.scratch.empty();
+        was
     }
 
     /// Adds a body to the end of the model's columns.
@@ -607,7 +607,7 @@ impl Share {
             bodies.extend(come.iter().map(|p| (p.number, self.is_near(p.seen.pose.at))));
             bodies.sort_unstable();
             bodies.dedup_by_key(|b| b.0);
-            self.regroup(bodies)?;
+            self.regroup(bodies);
             for parcel in come {
                 self.unpack(parcel)?;
             }
@@ -620,24 +620,42 @@ impl Share {
         Ok(())
     }
 
-    /// Makes these bodies its own; those it had stay as they are.
-    fn regroup(&mut self, bodies: Vec<(u32, bool)>) -> Result<(), String> {
-        let packer = Packer::new(&self.model, &self.state, None, Some(&self.numbers));
-        let had: Vec<Parcel> = bodies.iter().filter_map(|b| Some(packer.pack(self.slot_of(b.0)?))).collect();
+    /// Makes these bodies its own; those it had stay as they are. There are no ghosts.
+    fn regroup(&mut self, bodies: Vec<(u32, bool)>) {
         let slots = self.model.here.as_ref().map(|here| here.slots.clone()).unwrap_or_default();
-        let firsts: Vec<usize> = self.model.types.iter().map(|ty| ty.slots.start).collect();
+        let ranges: Vec<Range<usize>> = self.model.types.iter().map(|ty| ty.slots.clone()).collect();
         let minds = std::mem::take(&mut self.minds);
-        self.people(bodies);
-        let (roll, numbers) = (&self.roll, &self.numbers);
-        self.minds = minds.regrouped(&self.model, |slot| {
-            let number = numbers[slot] as usize;
-            let (t, was) = (roll.type_of[number] as usize, slots[number]);
-            (was != Here::ELSEWHERE).then(|| (t, was as usize - firsts[t]))
+        let was = self.people(bodies);
+        let Share { roll, numbers, model, state, .. } = self;
+        // Its slot before, of who was here.
+        let before = |slot: usize| {
+            let slot = slots[numbers[slot] as usize];
+            (slot != Here::ELSEWHERE).then_some(slot as usize)
+        };
+        self.minds = minds.regrouped(model, |slot| {
+            let t = roll.type_of[numbers[slot] as usize] as usize;
+            Some((t, before(slot)? - ranges[t].start))
         });
-        for parcel in &had {
-            let slot = self.slot_of(parcel.number).ok_or("a body was lost")?;
-            parcel.unpack(&self.model, &mut self.state, None, slot)?;
+        let moves: Vec<(usize, usize)> =
+            (0..model.own).filter_map(|slot| Some((before(slot)?, slot))).collect();
+        let mut after = vec![Here::ELSEWHERE; was.pose.len()];
+        for &(from, to) in &moves {
+            after[from] = to as u32;
+            state.pose[to] = was.pose[from];
+            state.twist[to] = was.twist[from];
+            state.moved[to] = was.moved[from];
+            state.halted[to] = was.halted[from];
         }
-        Ok(())
+        for (t, ty) in model.types.iter().enumerate() {
+            let of_type = moves.iter().filter(|m| ty.slots.contains(&m.1));
+            let rows: Vec<(usize, usize)> =
+                of_type.map(|m| (m.0 - ranges[t].start, m.1 - ty.slots.start)).collect();
+            state.types[t].move_rows(&was.types[t], ranges[t].len(), &rows);
+        }
+        let touches = was.touches.iter().map(|t| Touch { slot: after[t.slot as usize], ..*t });
+        state.touches.extend(touches.filter(|t| t.slot != Here::ELSEWHERE));
+        for (key, event) in was.queue.all().filter(|e| model.own_slot_of(e.0.low).is_some()) {
+            state.queue.push(*key, event.clone());
+        }
     }
 }

@@ -10,7 +10,7 @@ use swarmyard_fabric::{Care, Fabric, Inbox, Outbox, Patience, Unmet};
 pub(crate) const RUN: u64 = 77;
 
 pub(crate) fn quick() -> Patience {
-    Patience { ask_after: Duration::from_millis(30), give_up: AGES }
+    Patience { ask_after: Duration::from_millis(30), give_up: AGES, ..Patience::default() }
 }
 
 pub(crate) fn outbox(fabric: &Arc<dyn Fabric>, me: u32) -> Outbox {
@@ -50,7 +50,11 @@ pub(crate) fn a_neighbour_that_is_ahead_or_late_changes_nothing(town: &mut dyn T
 pub(crate) fn who_neither_sends_nor_answers_is_named(town: &mut dyn Town) {
     let (a, b) = (town.member("a"), town.member("b"));
     let sender = outbox(&a, 0);
-    let patience = Patience { ask_after: Duration::from_millis(20), give_up: Duration::from_secs(3) };
+    let patience = Patience {
+        ask_after: Duration::from_millis(20),
+        give_up: Duration::from_secs(3),
+        ..Patience::default()
+    };
     let receiver = Inbox::open(b, RUN, 1, 1, &[0, 2, 3], patience).expect("an inbox");
     until("the first quantum is there", || {
         sender.send(1, 0, b"here").is_ok() && receiver.wait(0, &[0]).is_ok()

@@ -11,11 +11,35 @@ use swarmyard_base::math;
 /// that is less than rounding.
 pub(super) const ALONG2: f64 = 1e-16;
 
-/// Whether [`discs`] can have an answer, without a branch.
-#[inline(always)]
-pub(super) fn may_touch(r: Vec2, v: Vec2, s: f64) -> bool {
-    let (b, a, c) = (r.dot(v), v.dot(v), r.dot(r) - s * s);
-    (b < 0.0) & (b * b - a * c >= 0.0)
+/// What the answer of [`discs`] is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Approach {
+    b: f64,
+    c: f64,
+    under_root: f64,
+}
+
+impl Approach {
+    pub(super) const NONE: Approach = Approach { b: 0.0, c: 0.0, under_root: 0.0 };
+
+    #[inline(always)]
+    pub(super) fn of(r: Vec2, v: Vec2, s: f64) -> Approach {
+        let (b, a, c) = (r.dot(v), v.dot(v), r.dot(r) - s * s);
+        Approach { b, c, under_root: b * b - a * c }
+    }
+
+    /// Whether [`discs`] can have an answer, without a branch.
+    #[inline(always)]
+    pub(super) fn may_touch(&self) -> bool {
+        (self.b < 0.0) & (self.under_root >= 0.0)
+    }
+
+    /// The answer of [`discs`], to the bit, for two that may touch and are far enough apart not to be in touch already; their
+    /// distance is at least `s` (1 + 1e-9) or so then.
+    #[inline(always)]
+    pub(super) fn from_afar(&self, s: f64) -> Option<f64> {
+        (self.c > 2e-9 * (s * s)).then(|| self.c / (self.under_root.sqrt() - self.b))
+    }
 }
 
 /// Seconds until |r + v t| = s, for bodies that come nearer.

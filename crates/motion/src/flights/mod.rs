@@ -204,6 +204,8 @@ pub struct Flights {
     fresh: Vec<u32>,
     ahead: Ahead,
     reported: Vec<Reported>,
+    /// Whether any of these is about somebody on a bend.
+    bends_reported: bool,
     /// Moment of the last meeting told.
     now: Moment,
     /// Moment of the last thing that happened, borders included.
@@ -220,6 +222,8 @@ pub struct Flights {
     /// Whether it is certain that nobody meets before somebody gets a new path.
     parted: bool,
     work: Workspace,
+    /// Room for those that can meet a body that is looked at.
+    hits: [predict::Hit; predict::NEAR],
 }
 
 impl Flights {
@@ -267,6 +271,7 @@ impl Flights {
             fresh: Vec::new(),
             ahead: Ahead::default(),
             reported: Vec::new(),
+            bends_reported: false,
             now: told.moment,
             clock: told.moment,
             idle_until: told.moment,
@@ -276,6 +281,7 @@ impl Flights {
             quiet: 0,
             parted: false,
             work: Workspace::default(),
+            hits: predict::Hit::ROOM,
         };
         for (k, body) in bodies.iter().enumerate() {
             if body.ghost {

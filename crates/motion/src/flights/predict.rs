@@ -4,7 +4,7 @@
 
 use super::bend::{self, Bent};
 use super::cells::NONE;
-use super::closed;
+use super::closed::{self, Approach};
 use super::{Flights, Flying, Path, Space};
 use crate::calendar::Rule;
 use swarmyard_base::{Moment, Pose2, Rot2, Vec2, math};
@@ -219,7 +219,7 @@ impl Flights {
             near[waiting % NEAR] = first;
             waiting += usize::from(first != NONE);
         }
-        let (mut hits, mut count) = ([0; NEAR], 0);
+        let mut count = 0;
         let radius = self.radii[me.size as usize];
         let mut odd = !me.is_plain();
         let mut n = 0;
@@ -228,19 +228,26 @@ impl Flights {
             let other = &self.bodies[j as usize];
             near[waiting % NEAR] = other.link;
             waiting += usize::from(other.link != NONE);
-            let (r, v, _) = together(me, other, Vec2::ZERO);
+            let (r, v, ahead) = together(me, other, Vec2::ZERO);
             odd |= !other.is_plain() | !self.cells.is_inside(other.cell);
-            hits[count % NEAR] = j;
-            count += usize::from(closed::may_touch(r, v, radius + self.radii[other.size as usize]));
+            let reach = radius + self.radii[other.size as usize];
+            let approach = Approach::of(r, v, reach);
+            self.hits[count % NEAR] = Hit { body: j, reach, ahead, approach };
+            count += usize::from(approach.may_touch());
             n += 1;
         }
         if odd || count >= NEAR {
             self.scan_around(k, me, (from[0], C), (from[1], R), best);
             return;
         }
-        for &j in &hits[..count] {
+        for n in 0..count {
+            let Hit { body: j, reach, ahead, approach } = self.hits[n % NEAR];
             let other = &self.bodies[j as usize];
-            if let Some(moment) = self.pair_moment(me, other, Vec2::ZERO) {
+            let moment = match approach.from_afar(reach) {
+                Some(t) => Some(later(me, other, ahead).plus(t)),
+                None => self.pair_moment(me, other, Vec2::ZERO),
+            };
+            if let Some(moment) = moment {
                 self.take(k, moment, j, other.count, best);
             }
         }
@@ -528,8 +535,13 @@ fn flying(path: &Path) -> Option<Flying> {
 fn pair_moment(a: &Flying, b: &Flying, shift: Vec2, reach: f64) -> Option<Moment> {
     let (r, v, ahead) = together(a, b, shift);
     let t = closed::discs(r, v, reach)?;
-    let later = if ahead > 0.0 { a.start() } else { b.start() };
-    Some(later.plus(t))
+    Some(later(a, b, ahead).plus(t))
+}
+
+/// The later of two starts, by how much later the first one's is.
+#[inline(always)]
+fn later(a: &Flying, b: &Flying, ahead: f64) -> Moment {
+    if ahead > 0.0 { a.start() } else { b.start() }
 }
 
 /// Distance and relative velocity at the later of the two starts, and how much later the first one's is.
@@ -546,7 +558,24 @@ fn together(a: &Flying, b: &Flying, shift: Vec2) -> (Vec2, Vec2, f64) {
 const FAR: i32 = 8;
 
 /// Room for bodies to be looked at: those that wait are never more than nine.
-const NEAR: usize = 16;
+pub(super) const NEAR: usize = 16;
+
+/// A body that can meet another, and how they approach each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hit {
+    body: u32,
+    /// Sum of their radii.
+    reach: f64,
+    /// How much later the other one's start is.
+    ahead: f64,
+    approach: Approach,
+}
+
+impl Hit {
+    /// Room for those that are found by one look; each look begins anew.
+    pub(super) const ROOM: [Hit; NEAR] =
+        [Hit { body: NONE, reach: 0.0, ahead: 0.0, approach: Approach::NONE }; NEAR];
+}
 
 /// Bodies to be looked at, and the cells they are seen in: a ring, to whose end each gives the next of its cell.
 struct Near {

@@ -20,6 +20,13 @@ pub(super) struct Reported {
     counts: (u32, u32),
 }
 
+impl Reported {
+    #[inline]
+    fn is_on_a_bend(&self) -> bool {
+        (self.counts.0 | self.counts.1) & 1 != 0
+    }
+}
+
 impl Flights {
     /// What the entry of a body is for: a border, a look, or a meeting to be told.
     pub(super) fn happen(&mut self, moment: Moment, entry: Entry) -> Option<Meeting> {
@@ -46,7 +53,8 @@ impl Flights {
     /// Whether a meeting was told already.
     #[inline]
     pub(super) fn is_over(&self, moment: Moment, k: usize, partner: u32, count: u32) -> bool {
-        if moment > self.now && self.reported.is_empty() {
+        // Whoever is on a line met at a moment that is a function of both paths.
+        if moment > self.now && !self.bends_reported {
             return false;
         }
         if moment < self.now {
@@ -66,7 +74,7 @@ impl Flights {
             self.forget();
         }
         let counts = (self.bodies[k].count, self.count_of(partner));
-        self.reported.push(Reported { body: k as u32, partner, counts });
+        self.report(Reported { body: k as u32, partner, counts });
         self.asked = Some((k as u32, self.plans[k].serial));
         if partner & EDGE != 0 {
             return self.meet_edge(moment, k, (partner & !EDGE) as usize);
@@ -81,14 +89,16 @@ impl Flights {
 
     /// Drops what is over by its moment, and what has a new path.
     fn forget(&mut self) {
-        if self.reported.is_empty() {
+        if !self.bends_reported {
+            self.reported.clear();
             return;
         }
         let mut reported = std::mem::take(&mut self.reported);
         reported.retain(|r| {
             let counts = (self.bodies[r.body as usize].count, self.count_of(r.partner));
-            (r.counts.0 | r.counts.1) & 1 != 0 && r.counts == counts
+            r.is_on_a_bend() && r.counts == counts
         });
+        self.bends_reported = !reported.is_empty();
         self.reported = reported;
     }
 
@@ -170,8 +180,14 @@ impl Flights {
                 With::Edge(edge) => EDGE | edge,
             };
             let counts = (self.bodies[body as usize].count, self.count_of(partner));
-            self.reported.push(Reported { body, partner, counts });
+            self.report(Reported { body, partner, counts });
         }
+    }
+
+    #[inline]
+    fn report(&mut self, told: Reported) {
+        self.bends_reported |= told.is_on_a_bend();
+        self.reported.push(told);
     }
 }
 

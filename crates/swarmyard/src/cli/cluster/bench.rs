@@ -186,7 +186,8 @@ fn crowd(out: &Out, text: &mut String) -> Result<Value, Failure> {
     for robots in SIZES {
         out.say(&format!("swarm12, {robots} robots"));
         let world = World::Swarm12.placed_scenario(robots as usize);
-        let steps = u64::from(200_000 / robots).max(40);
+        // At least two checkpoints are among what is measured.
+        let steps = u64::from(200_000 / robots).max(128);
         let all = in_turn(&world, &[None, Some(1), Some(2)], steps, out)?;
         let shown = grouped(f64::from(robots));
         let _ = writeln!(text, "| {shown} | one process | {:.2} | | | |", all[0].clock);
