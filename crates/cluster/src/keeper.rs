@@ -48,6 +48,8 @@ pub struct Plan {
     pub keep_every: u64,
     /// How long to wait for workers that were hired.
     pub patience: Duration,
+    /// Silence after which the fabric gives up a worker: two who do not hear each other get half as long again, and at least three seconds.
+    pub lease: Duration,
     /// What an earlier run measured: it suggests the first cut.
     pub placement: Option<Statistics>,
     /// A file for the last checkpoint, from which the run can be resumed. A worker that has a folder for it keeps a copy as well, and
@@ -67,6 +69,7 @@ impl Plan {
             show_every: 1,
             keep_every: 64,
             patience: Duration::from_secs(20),
+            lease: Duration::from_secs(2),
             placement: None,
             save: None,
         }
@@ -373,7 +376,7 @@ impl Keeper {
             begins,
             begun: stop,
             holders: BTreeSet::new(),
-            apart: Apart::default(),
+            apart: Apart::new(self.plan.lease),
             work: BTreeMap::new(),
         });
         Ok(())

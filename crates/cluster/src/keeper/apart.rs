@@ -7,15 +7,15 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How long two wait for each other before one is given up: much longer than an answer takes on a busy machine, and less
-/// than two leases.
-const APART: Duration = Duration::from_secs(3);
+/// Much longer than an answer takes on a busy machine.
+const BUSY: Duration = Duration::from_secs(3);
 /// Who has said nothing for so long does not wait any more.
 const STALE: Duration = Duration::from_secs(1);
 
 /// Who waits for whom in an epoch.
-#[derive(Default)]
 pub(super) struct Apart {
+    /// How long two wait for each other before one is given up.
+    patience: Duration,
     waits: BTreeMap<u32, Wait>,
 }
 
@@ -27,6 +27,12 @@ struct Wait {
 }
 
 impl Apart {
+    /// Nobody waits yet. Of two one is given up after one and a half leases, later than one who is silent altogether; but not before
+    /// [`BUSY`].
+    pub(super) fn new(lease: Duration) -> Apart {
+        Apart { patience: BUSY.max(lease * 3 / 2), waits: BTreeMap::new() }
+    }
+
     /// A worker says at this moment that it waits for messages of a number.
     pub(super) fn misses(&mut self, worker: u32, number: u64, who: Vec<u32>, now: Instant) {
         let since = self.waits.get(&worker).filter(|w| w.number == number && now - w.said < STALE);
@@ -36,7 +42,7 @@ impl Apart {
 
     /// The one to give up: who is cut off from most; of several the last.
     pub(super) fn worst(&self, now: Instant) -> Option<u32> {
-        let long = |w: &&Wait| now - w.since >= APART && now - w.said < STALE;
+        let long = |w: &&Wait| now - w.since >= self.patience && now - w.said < STALE;
         let mut cuts: BTreeMap<u32, u32> = BTreeMap::new();
         for (worker, wait) in self.waits.iter().filter(|w| long(&w.1)) {
             for other in &wait.who {
@@ -54,9 +60,11 @@ impl Apart {
 mod tests {
     use super::*;
 
+    const LEASE: Duration = Duration::from_secs(2);
+
     /// What is found when these wait from the first moment to the last, and say so ten times a second.
     fn found(waits: &[(u32, u64, &[u32])], seconds: f64) -> Option<u32> {
-        let (start, mut apart) = (Instant::now(), Apart::default());
+        let (start, mut apart) = (Instant::now(), Apart::new(LEASE));
         let mut now = start;
         while (now - start).as_secs_f64() < seconds {
             for (worker, number, who) in waits {
@@ -71,7 +79,15 @@ mod tests {
     fn two_that_wait_for_each_other_are_apart() {
         assert_eq!(found(&[(0, 7, &[1]), (1, 7, &[0])], 5.0), Some(1));
         assert_eq!(found(&[(0, 7, &[1]), (1, 8, &[0])], 5.0), Some(1), "one way is cut");
-        assert_eq!(found(&[(0, 7, &[1]), (1, 7, &[0])], 1.0), None, "not yet");
+        assert_eq!(found(&[(0, 7, &[1]), (1, 7, &[0])], 2.9), None, "not yet");
+        assert_eq!(found(&[(0, 7, &[1]), (1, 7, &[0])], 3.1), Some(1), "within two leases");
+    }
+
+    #[test]
+    fn a_longer_lease_is_more_patience() {
+        for (lease, patience) in [(0.5, 3.0), (2.0, 3.0), (20.0, 30.0)] {
+            assert_eq!(Apart::new(Duration::from_secs_f64(lease)).patience.as_secs_f64(), patience);
+        }
     }
 
     #[test]
@@ -87,7 +103,7 @@ mod tests {
 
     #[test]
     fn who_goes_on_does_not_wait() {
-        let (start, mut apart) = (Instant::now(), Apart::default());
+        let (start, mut apart) = (Instant::now(), Apart::new(LEASE));
         for k in 0..50 {
             let now = start + k * Duration::from_millis(100);
             apart.misses(0, u64::from(k), vec![1], now);

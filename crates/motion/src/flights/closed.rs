@@ -37,7 +37,7 @@ impl Approach {
     /// The answer of [`discs`], to the bit, for two that may touch and are far enough apart not to be in touch already; their
     /// distance is at least `s` (1 + 1e-9) or so then.
     #[inline(always)]
-    pub(super) fn from_afar(&self, s: f64) -> Option<f64> {
+    pub(super) fn seconds_from_afar(&self, s: f64) -> Option<f64> {
         (self.c > 2e-9 * (s * s)).then(|| self.c / (self.under_root.sqrt() - self.b))
     }
 }

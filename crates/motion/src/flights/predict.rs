@@ -243,7 +243,7 @@ impl Flights {
         for n in 0..count {
             let Hit { body: j, reach, ahead, approach } = self.hits[n % NEAR];
             let other = &self.bodies[j as usize];
-            let moment = match approach.from_afar(reach) {
+            let moment = match approach.seconds_from_afar(reach) {
                 Some(t) => Some(later(me, other, ahead).plus(t)),
                 None => self.pair_moment(me, other, Vec2::ZERO),
             };

@@ -137,7 +137,8 @@ impl SpreadArgs {
         let workers = self.workers.unwrap_or(addresses.len() as u32);
         let placement = self.placement_from.as_deref().map(|path| placement(path, model, out)).transpose()?;
         let How { show_every, ahead, threads } = *how;
-        let plan = Plan { ahead, show_every, save: self.save.clone(), placement, ..Plan::of(workers) };
+        let (save, lease) = (self.save.clone(), self.way.fabric.lease());
+        let plan = Plan { ahead, show_every, save, placement, lease, ..Plan::of(workers) };
         let mesh = self.way.fabric.open("keeper", &[])?;
         let job = Job {
             run: random_run(),
