@@ -566,7 +566,7 @@ pub(super) struct Hit {
     body: u32,
     /// Sum of their radii.
     reach: f64,
-    /// How much later the other one's start is.
+    /// How much later the start of the one that looks is.
     ahead: f64,
     approach: Approach,
 }
