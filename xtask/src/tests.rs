@@ -80,11 +80,10 @@ fn timed(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), St
 }
 
 /// Runs every golden world with the release build and compares the hashes: the tests above ran with
-/// the other profile. It has no features, which must not change a bit either, and the heavy ones are not built twice; nor is it
-/// optimised across crates once more, which takes minutes and moves code only.
+/// the other profile. It has no features, which must not change a bit either, and the heavy ones are not built twice.
 fn same_bits_in_release() -> Result<(), String> {
     let build = ["build", "--quiet", "--release", "--no-default-features", "-p", "swarmyard"];
-    run("cargo", &build, &[("CARGO_PROFILE_RELEASE_LTO", "off")])?;
+    cargo(&build)?;
     let command = web::target().join("release/swarmyard");
     for golden in Golden::all()? {
         let found = golden.hash_by(&mut Command::new(&command))?;

@@ -22,7 +22,7 @@ const FEW: usize = 64;
 const LEAST_DAYS: usize = 64;
 /// Most days of a ring.
 const MOST_DAYS: usize = 1 << 22;
-/// The longest list.
+/// Events that are passed on the way through the list of a day before it becomes a map.
 const MOST: usize = 32;
 /// Instead of a place in the table: nobody, the end of a list.
 const NONE: u32 = u32::MAX;
@@ -240,11 +240,10 @@ impl Agenda {
     #[inline]
     fn take(&mut self, place: usize, at: u32, first: u32) -> Option<(LiveKey, LiveEvent)> {
         self.ringed -= 1;
+        let first = if first == CROWD { self.rest_of_crowd(place) } else { first };
         self.firsts[place] = first;
         if first == NONE {
             self.busy[place / 64] &= !(1 << (place % 64));
-        } else if first == CROWD {
-            self.end_crowd(place);
         }
         let noted = self.table.get_mut(at as usize)?;
         noted.next = std::mem::replace(&mut self.free, at);
@@ -275,14 +274,14 @@ impl Agenda {
         self.crowds.insert(place, crowd);
     }
 
-    /// The last one of a crowd may have gone.
+    /// What stands for the first of a day from which one of a crowd has gone: perhaps it was the last.
     #[cold]
-    fn end_crowd(&mut self, place: usize) {
-        if self.crowds.get(&place).is_none_or(BTreeMap::is_empty) {
-            self.crowds.remove(&place);
-            self.firsts[place] = NONE;
-            self.busy[place / 64] &= !(1 << (place % 64));
+    fn rest_of_crowd(&mut self, place: usize) -> u32 {
+        if self.crowds.get(&place).is_some_and(|crowd| !crowd.is_empty()) {
+            return CROWD;
         }
+        self.crowds.remove(&place);
+        NONE
     }
 
     /// Goes on to the first day with something to do; `false` when there is no ring, and the first event stands among
@@ -345,14 +344,14 @@ impl Agenda {
 
     /// Takes into the ring what has come into its reach.
     fn fetch_later(&mut self) {
-        while let Some(first) = self.later.first_entry() {
-            let day = ((first.key().at.time.0 as u64) ^ (1 << 63)) >> self.shift;
-            if day.saturating_sub(self.day) >= self.firsts.len() as u64 {
+        while let Some((key, event)) = self.later.pop_first() {
+            let day = self.day_of(key.at);
+            self.insert(key, event);
+            if !self.in_ring(day) {
+                // It went back to where it was.
                 self.later_from = day;
                 return;
             }
-            let (key, event) = first.remove_entry();
-            self.insert(key, event);
         }
         self.later_from = u64::MAX;
     }
