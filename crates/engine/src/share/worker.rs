@@ -647,7 +647,9 @@ impl Share {
             state.halted[to] = was.halted[from];
         }
         for (t, ty) in model.types.iter().enumerate() {
-            let of_type = moves.iter().filter(|m| ty.slots.contains(&m.1));
+            // They are in the order of slots, and so of types.
+            let end = |slot: usize| moves.partition_point(|m| m.1 < slot);
+            let of_type = moves[end(ty.slots.start)..end(ty.slots.end)].iter();
             let rows: Vec<(usize, usize)> =
                 of_type.map(|m| (m.0 - ranges[t].start, m.1 - ty.slots.start)).collect();
             state.types[t].move_rows(&was.types[t], ranges[t].len(), &rows);
