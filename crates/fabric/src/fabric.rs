@@ -7,7 +7,7 @@
 //! What a fabric never promises: that something put arrives at all.
 
 use crate::tally::Traffic;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// The longest message a fabric carries, in bytes.
@@ -75,6 +75,14 @@ pub trait Fabric: Send + Sync {
     /// # Errors
     /// A pattern that is none, or a closed fabric.
     fn watch(&self, pattern: &str, seen: Watcher) -> Result<Handle, Lost>;
+
+    /// Lends the calling thread to the fabric, until `is_done` or the time is up. For one who waits for a message, in a hurry: it
+    /// does not go to sleep, and may be the one who calls the listeners, so it must hold nothing that they need.
+    fn attend(&self, until: Instant, is_done: &dyn Fn() -> bool) {
+        while !is_done() && Instant::now() < until {
+            std::thread::yield_now();
+        }
+    }
 
     /// Bytes and messages so far, by kind.
     fn traffic(&self) -> Traffic;

@@ -129,7 +129,7 @@ impl Inbox {
         let mut inner = self.shared.lock();
         let epoch = inner.gate.epoch();
         inner.expect(quantum);
-        let mut watched = self.shared.count.load(Ordering::Relaxed);
+        let watch_until = start + self.patience.watch;
         loop {
             if inner.gate.epoch() != epoch {
                 return Err(Unmet::NewEpoch(inner.gate.epoch()));
@@ -139,9 +139,10 @@ impl Inbox {
                 return Ok(inner.take_out(quantum, from));
             }
             let now = Instant::now();
-            if now < start + self.patience.watch {
+            if now < watch_until {
+                let seen = self.shared.count.load(Ordering::Acquire);
                 drop(inner);
-                self.shared.watch(&mut watched, start + self.patience.watch);
+                self.fabric.attend(watch_until, &|| self.shared.count.load(Ordering::Acquire) != seen);
                 inner = self.shared.lock();
                 continue;
             }
@@ -203,18 +204,6 @@ impl Inbox {
 }
 
 impl Shared {
-    /// Waits until something comes, without going to sleep.
-    fn watch(&self, seen: &mut u64, until: Instant) {
-        loop {
-            let count = self.count.load(Ordering::Acquire);
-            if count != *seen || Instant::now() >= until {
-                *seen = count;
-                return;
-            }
-            std::thread::yield_now();
-        }
-    }
-
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -223,8 +212,8 @@ impl Shared {
         let mut inner = self.lock();
         let (header, payload) = inner.gate.admit(from, bytes, MOST_BYTES)?;
         inner.waiting.insert((header.quantum, header.sender), payload.to_vec());
-        drop(inner);
         self.count.fetch_add(1, Ordering::Release);
+        drop(inner);
         self.came.notify_all();
         Ok(())
     }

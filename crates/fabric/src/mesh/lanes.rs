@@ -6,18 +6,19 @@
 //! by the same certificates.
 //!
 //! Why not Zenoh alone: it hands a message through four threads, which takes several times as long as sending 64 KiB. A lane
-//! is written by the thread that puts, and read by the thread that calls the listener.
+//! is written by the thread that puts, and read by the thread that waits for it (`incoming.rs`).
 //!
 //! A lane that cannot be had, or breaks, is no error: the message goes over Zenoh. What was on its way is lost, and its
 //! receiver asks for it again. Only the listener at its end hears what goes over a lane.
 
+use super::incoming::{Attendance, Incoming};
 use super::tls::{Line, Tls, secret};
 use super::{Ear, Options};
+use crate::Lost;
 use crate::key::{MOST_KEY, matches};
-use crate::{Heard, Lost, MOST_BYTES};
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -54,8 +55,9 @@ struct Inner {
     lease: Duration,
     /// Listeners, by their patterns.
     ends: Mutex<BTreeMap<u64, (String, Arc<Ear>)>>,
-    /// Connections that were made to here, to be shut when they are over.
-    lines: Mutex<BTreeMap<u64, (String, TcpStream)>>,
+    /// Connections that were made to here.
+    lines: Mutex<BTreeMap<u64, Arc<Incoming>>>,
+    attendance: Attendance,
     count: AtomicUsize,
     next: AtomicUsize,
     /// Lanes from here, by key.
@@ -86,6 +88,7 @@ impl Lanes {
             lease: options.lease,
             ends: Mutex::default(),
             lines: Mutex::default(),
+            attendance: Attendance::default(),
             count: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
             ways: Mutex::default(),
@@ -147,6 +150,24 @@ impl Lanes {
         // Who has taken nothing for a whole lease will take nothing over Zenoh either: the message is lost, and nobody waits
         // for another lease.
         matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+    }
+
+    /// Reads what comes over lanes to here, until `is_done` or the time is up.
+    pub(super) fn attend(&self, until: Instant, is_done: &dyn Fn() -> bool) {
+        let time = self.inner.attendance.begin();
+        let lines: Vec<Arc<Incoming>> = lock(&self.inner.lines).values().cloned().collect();
+        loop {
+            lines.iter().for_each(|line| line.look());
+            if is_done() {
+                return;
+            }
+            if Instant::now() >= until {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        self.inner.attendance.end_in_vain(time);
+        lines.iter().for_each(|line| line.wake());
     }
 }
 
@@ -228,27 +249,21 @@ impl Inner {
         let Some(ear) = end else { return Err(io::Error::other("nobody listens")) };
         // One that connects again has given up what it had.
         self.hang_up(|other| other == key);
-        lock(&self.lines).insert(id, (key.clone(), socket.try_clone()?));
-        if self.is_closed.load(SeqCst) {
-            return Ok(());
-        }
         line.write_all(&[WELCOME])?;
         line.flush()?;
-        socket.set_read_timeout(None)?;
-        let mut bytes = Vec::new();
-        loop {
-            read_frame(&mut line, &mut bytes)?;
-            ear.tally.work.came(bytes.len());
-            ear.tally.lanes.came(bytes.len());
-            ear.call(Heard { key: &key, bytes: &bytes });
+        let incoming = Arc::new(Incoming::new(key, ear, socket, line)?);
+        lock(&self.lines).insert(id, incoming.clone());
+        // Who stopped listening meanwhile has not seen it.
+        if self.is_closed.load(SeqCst) || !incoming.is_heard() {
+            return Ok(());
         }
+        incoming.keep(&self.attendance)
     }
 
     /// Ends connections with such keys.
     fn hang_up(&self, is_over: impl Fn(&str) -> bool) {
-        for (_, (_, socket)) in lock(&self.lines).extract_if(.., |_, line| is_over(&line.0)) {
-            // It may have ended by itself.
-            let _ = socket.shutdown(Shutdown::Both);
+        for (_, line) in lock(&self.lines).extract_if(.., |_, line| is_over(&line.key)) {
+            line.hang_up();
         }
     }
 }
@@ -294,15 +309,4 @@ fn write_frame(line: &mut Box<dyn Line>, bytes: &[u8], patience: Duration) -> io
         }
     }
     line.flush()
-}
-
-fn read_frame(line: &mut Box<dyn Line>, bytes: &mut Vec<u8>) -> io::Result<()> {
-    let mut length = [0; 4];
-    line.read_exact(&mut length)?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > MOST_BYTES {
-        return Err(io::Error::other("too long"));
-    }
-    bytes.resize(length, 0);
-    line.read_exact(bytes)
 }

@@ -8,6 +8,7 @@
 //! on the way, so neither waits for the other; and what one worker sends to another takes a shorter way (`lanes.rs`).
 
 mod config;
+mod incoming;
 mod lanes;
 mod tls;
 
@@ -21,7 +22,7 @@ use crate::{Care, Fabric, Handle, Heard, Listener, Lost, Replier, Traffic, Watch
 use lanes::Lanes;
 use std::collections::BTreeSet;
 use std::net::{TcpListener, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use zenoh::qos::{CongestionControl, Priority};
@@ -210,7 +211,7 @@ impl Fabric for Mesh {
         let subscriber = subscriber.map_err(|e| self.failed(&format!("listen to `{pattern}`"), &*e))?;
         let lane = self.end_lane(pattern, &ear)?;
         Ok(Handle::new(move || {
-            ear.is_open.store(false, Relaxed);
+            ear.is_open.store(false, SeqCst);
             mailbox.set(Mood::Closed);
             drop((subscriber, lane));
         }))
@@ -304,6 +305,10 @@ impl Fabric for Mesh {
             mailbox.set(Mood::Closed);
             drop(watcher);
         }))
+    }
+
+    fn attend(&self, until: Instant, is_done: &dyn Fn() -> bool) {
+        self.lanes.attend(until, is_done);
     }
 
     fn traffic(&self) -> Traffic {
