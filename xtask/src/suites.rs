@@ -2,15 +2,20 @@
 //!
 //! In: the output of `cargo test --no-fail-fast`. Out: counts, and the names of tests that passed only at the second try.
 //!
+//! Test programs that mostly wait for other processes ([`WAITING`]) run beside all others. Always the whole workspace is named: with a
+//! single package cargo would choose other features of what it stands on, and build much of it again.
+//!
 //! A test of the core that fails once has found a result that depends on something it must not depend on: it is never
 //! tried again. Tests of [`AMONG_PROCESSES`] start processes, talk over sockets and wait for clocks of a machine that
 //! others use too: a few of them may be tried once more, alone, and that is told.
 
 use crate::tests::Counts;
-use crate::{root, web};
+use crate::{cargo, root, web};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// The packages whose tests start processes and servers.
 const AMONG_PROCESSES: [&str; 6] = [
@@ -22,17 +27,20 @@ const AMONG_PROCESSES: [&str; 6] = [
     "swarmyard-serve",
 ];
 
+/// The test programs that mostly wait.
+const WAITING: [&str; 8] = ["chaos", "elsewhere", "lending", "peers", "pipe", "pipes", "talk", "wire"];
+
 /// More failures than these are no accident.
 const FEW: usize = 4;
 
 /// Runs all tests of the workspace; answers those that passed only at the second try.
 pub(crate) fn all(python: Option<&str>, counts: &mut Counts) -> Result<Vec<String>, String> {
-    let first = Run::of(&["test", "--workspace", "--no-fail-fast"], python)?;
+    let first = first_try(python)?;
     counts.add(&first.counts);
-    if first.status.success() {
+    if first.is_good {
         return Ok(Vec::new());
     }
-    let why = format!("cargo test failed ({})", first.status);
+    let why = "cargo test failed".to_owned();
     // A program that died has failed without naming a test, and would name none the second time either.
     let named = first.failed.len() as u64 == first.counts.failed && !first.failed.is_empty();
     if !named || first.failed.len() > FEW || !first.programs.iter().all(|p| is_among_processes(p)) {
@@ -41,12 +49,13 @@ pub(crate) fn all(python: Option<&str>, counts: &mut Counts) -> Result<Vec<Strin
     println!("\nonce more, alone: {}", first.failed.iter().cloned().collect::<Vec<_>>().join(", "));
     let mut second = Counts::default();
     for program in &first.programs {
-        let words = program.split_whitespace();
+        // What stands behind `-p PACKAGE`: `--test NAME` or `--lib`.
+        let words = program.split_whitespace().skip(2);
         let names = first.failed.iter().map(String::as_str);
-        let args =
-            ["test"].into_iter().chain(words).chain(["--", "--exact", "--test-threads=1"]).chain(names);
-        let again = Run::of(&args.collect::<Vec<_>>(), python)?;
-        if !again.status.success() {
+        let args = ["--workspace"].into_iter().chain(words);
+        let args = args.chain(["--", "--exact", "--test-threads=1"]).chain(names);
+        let again = Run::of(&args.collect::<Vec<_>>(), python, Shown::Now)?;
+        if !again.is_good {
             return Err(why);
         }
         second.add(&again.counts);
@@ -59,15 +68,57 @@ pub(crate) fn all(python: Option<&str>, counts: &mut Counts) -> Result<Vec<Strin
     Ok(first.failed.into_iter().collect())
 }
 
+/// Builds all test programs, and runs each once.
+fn first_try(python: Option<&str>) -> Result<Run, String> {
+    cargo(&["test", "--workspace", "--no-run"])?;
+    let (waiting, others): (Vec<String>, Vec<String>) =
+        programs()?.into_iter().partition(|name| WAITING.contains(&name.as_str()));
+    if waiting.len() != WAITING.len() {
+        return Err(format!("of the test programs that wait there are only {}", waiting.join(", ")));
+    }
+    let chosen = |names: &[String]| names.iter().flat_map(|n| ["--test".to_owned(), n.clone()]).collect();
+    let run = |kinds: &[&str], names: Vec<String>, shown| {
+        let words = ["--workspace", "--no-fail-fast"].iter().chain(kinds).copied();
+        Run::of(&words.chain(names.iter().map(String::as_str)).collect::<Vec<_>>(), python, shown)
+    };
+    let (waiting, others) = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| run(&[], chosen(&waiting), Shown::AtTheEnd));
+        let others = run(&["--lib", "--bins"], chosen(&others), Shown::Now);
+        (beside.join(), others)
+    });
+    let waiting = waiting.map_err(|_| "the tests that wait could not be run")??;
+    let documents = run(&["--doc"], Vec::new(), Shown::Now)?;
+    Ok(others?.and(waiting).and(documents))
+}
+
+/// The names of all test programs of the crates, each once.
+fn programs() -> Result<BTreeSet<String>, String> {
+    let list = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+    let mut names = BTreeSet::new();
+    for path in list(root().join("crates")).flat_map(|package| list(package.join("tests"))) {
+        let is_program = path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").is_file();
+        names.extend(path.file_stem().filter(|_| is_program).map(|n| n.to_string_lossy().into_owned()));
+    }
+    if names.is_empty() { Err("there are no tests".to_owned()) } else { Ok(names) }
+}
+
 /// Whether a program, as cargo names it (`-p swarmyard --test command`), is of a package that may be tried again.
 fn is_among_processes(program: &str) -> bool {
     let mut words = program.split_whitespace();
     words.next() == Some("-p") && words.next().is_some_and(|package| AMONG_PROCESSES.contains(&package))
 }
 
+/// When the output of a run is passed on.
+#[derive(Clone, Copy, PartialEq)]
+enum Shown {
+    Now,
+    /// Another run is shown meanwhile.
+    AtTheEnd,
+}
+
 /// What one `cargo test` said.
 struct Run {
-    status: ExitStatus,
+    is_good: bool,
     counts: Counts,
     /// Names of tests that failed.
     failed: BTreeSet<String>,
@@ -76,37 +127,53 @@ struct Run {
 }
 
 impl Run {
-    /// Runs cargo and passes its output on.
-    fn of(args: &[&str], python: Option<&str>) -> Result<Run, String> {
+    /// Runs `cargo test` and passes its output on.
+    fn of(args: &[&str], python: Option<&str>, shown: Shown) -> Result<Run, String> {
         let mut command = Command::new("cargo");
-        command.args(args).current_dir(root()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg("test").args(args).current_dir(root()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(python) = python {
             command.env("SWARMYARD_PYTHON", python);
         }
         let mut child = command.spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
         let output = child.stdout.take().ok_or("cargo has no output")?;
         let errors = child.stderr.take().ok_or("cargo has no errors")?;
-        let programs = std::thread::spawn(move || {
-            let mut programs = Vec::new();
-            each_line(errors, |line| {
-                eprintln!("{line}");
-                programs.extend(program_of(line));
+        let kept = Mutex::new(Vec::new());
+        let show = |line: &str| match shown {
+            Shown::Now => println!("{line}"),
+            Shown::AtTheEnd => kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned()),
+        };
+        let (mut counts, mut failed, mut programs) = (Counts::default(), BTreeSet::new(), Vec::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                each_line(errors, |line| {
+                    show(line);
+                    programs.extend(program_of(line));
+                });
             });
-            programs
+            each_line(output, |line| {
+                if let Some(result) = line.strip_prefix("test result: ") {
+                    counts.passed += web::number_before(result, "passed");
+                    counts.failed += web::number_before(result, "failed");
+                    counts.ignored += web::number_before(result, "ignored");
+                }
+                failed.extend(failed_of(line));
+                show(line);
+            });
         });
-        let (mut counts, mut failed) = (Counts::default(), BTreeSet::new());
-        each_line(output, |line| {
-            if let Some(result) = line.strip_prefix("test result: ") {
-                counts.passed += web::number_before(result, "passed");
-                counts.failed += web::number_before(result, "failed");
-                counts.ignored += web::number_before(result, "ignored");
-            }
-            failed.extend(failed_of(line));
+        let is_good = child.wait().map_err(|e| e.to_string())?.success();
+        for line in kept.into_inner().unwrap_or_else(PoisonError::into_inner) {
             println!("{line}");
-        });
-        let status = child.wait().map_err(|e| e.to_string())?;
-        let programs = programs.join().map_err(|_| "cargo's errors could not be read")?;
-        Ok(Run { status, counts, failed, programs })
+        }
+        Ok(Run { is_good, counts, failed, programs })
+    }
+
+    /// Two runs as one.
+    fn and(mut self, other: Run) -> Run {
+        self.is_good &= other.is_good;
+        self.counts.add(&other.counts);
+        self.failed.extend(other.failed);
+        self.programs.extend(other.programs);
+        self
     }
 }
 
@@ -145,6 +212,15 @@ mod tests {
             Some("-p swarmyard --test command")
         );
         assert_eq!(program_of("    command::a"), None);
+    }
+
+    #[test]
+    fn every_test_program_is_in_one_of_the_two_runs() {
+        let all = programs().unwrap_or_default();
+        assert!(WAITING.iter().all(|name| all.contains(*name)), "{all:?}");
+        assert!(["goldens", "command", "events"].iter().all(|name| all.contains(*name)), "{all:?}");
+        // A folder with helpers of tests is none.
+        assert!(!all.contains("common"), "{all:?}");
     }
 
     #[test]

@@ -4,14 +4,14 @@
 //! for or changed, and no event depends on it.
 
 use super::Flights;
-use super::cells::NONE;
 use super::predict::EDGE;
 use prefetch_index::prefetch_index;
 
 /// Bodies from which on they do not fit into the processor's nearest caches.
 pub(super) const SOME: usize = 1 << 12;
 
-/// Bodies from which on their surroundings do not fit into the nearer ones.
+/// Bodies from which on their surroundings do not fit into the nearer ones either: up to here it is enough to ask for them when a body
+/// has a new path.
 pub(super) const MANY: usize = 1 << 14;
 
 /// Bodies of a day beyond which what is fetched first would be gone from the cache before its time comes.
@@ -55,32 +55,36 @@ impl Flights {
         }
     }
 
+    /// Asks for those who are first in the cells around one.
+    #[inline]
+    pub(super) fn fetch_around(&self, cell: [i32; 2]) {
+        let Some(places) = self.cells.places::<3, 3>(cell.map(|c| c.saturating_sub(1))) else { return };
+        // Whether somebody is there is as good as chance: where nobody is, any body will do.
+        let any = self.bodies.len() as u32 - 1;
+        for place in places.as_flattened() {
+            prefetch_index(&self.bodies, self.cells.first(*place).min(any) as usize);
+        }
+    }
+
     /// Asks for some more of what is around the bodies of the coming day; what was asked for with the event before is there by now.
     #[inline]
     pub(super) fn fetch(&mut self) {
-        let Ahead { bodies, cells, firsts } = &mut self.ahead;
-        if *firsts == bodies.len() {
+        let Ahead { bodies, cells, firsts } = &self.ahead;
+        let (from, to) = (*firsts, *cells);
+        if from == bodies.len() {
             return;
         }
-        let around = |body: u32| {
-            let cell = self.bodies[body as usize].cell;
-            self.cells.places::<3, 3>(cell.map(|c| c.saturating_sub(1)))
-        };
-        for body in &bodies[*firsts..*cells] {
-            for place in around(*body).iter().flatten().flatten() {
-                let first = self.cells.first(*place);
-                if first != NONE {
-                    prefetch_index(&self.bodies, first as usize);
-                }
-            }
+        let beyond = (to + AT_ONCE).min(bodies.len());
+        for body in &bodies[from..to] {
+            self.fetch_around(self.bodies[*body as usize].cell);
         }
-        *firsts = *cells;
-        *cells = (*cells + AT_ONCE).min(bodies.len());
-        for body in &bodies[*firsts..*cells] {
-            for row in around(*body).iter().flatten() {
+        for body in &bodies[to..beyond] {
+            let cell = self.bodies[*body as usize].cell;
+            for row in self.cells.places::<3, 3>(cell.map(|c| c.saturating_sub(1))).iter().flatten() {
                 self.cells.prefetch(row[0]);
                 self.cells.prefetch(row[2]);
             }
         }
+        (self.ahead.firsts, self.ahead.cells) = (to, beyond);
     }
 }

@@ -334,6 +334,9 @@ impl Flights {
             let cell = self.cell_now(k);
             self.move_to(k, cell);
             self.refresh(k);
+            if (fetch::SOME..=fetch::MANY).contains(&self.bodies.len()) {
+                self.fetch_around(cell);
+            }
         }
     }
 
