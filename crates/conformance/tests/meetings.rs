@@ -197,9 +197,9 @@ fn same_as_all_pairs(
 fn cells_and_calendar_tell_what_all_pairs_tell_bit_by_bit_in_a_box() {
     let (low, high) = (v(-4.0, -3.0), v(4.0, 3.0));
     let bodies = crowd(&mut Dice::new(22), 30, low, high, true);
-    let at_walls = same_as_all_pairs((Space::Plane, 0), &bodies, &walls(low, high), 100_000);
-    println!("{at_walls} of 100000 at walls");
-    assert!(at_walls > 10_000);
+    let at_walls = same_as_all_pairs((Space::Plane, 0), &bodies, &walls(low, high), 1_000_000);
+    println!("{at_walls} of 1000000 at walls");
+    assert!(at_walls > 100_000);
 }
 
 #[test]
