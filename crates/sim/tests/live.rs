@@ -1,6 +1,15 @@
 //! Robots that live by events: motions, contacts, stops at events.
 
-use swarmyard_sim::Sim;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+use swarmyard_base::Vec2;
+use swarmyard_formats::NoFiles;
+use swarmyard_part_api::{
+    Built, Class, Cx, Ended, Every, Indication, Kind, LookOut, Microprotocol, Motion, Moving, PortSpec,
+    ProtocolModel, ProtocolPort, ServiceKind, Sheet, Watch, WatchFor, Watching, memory_is_serde,
+};
+use swarmyard_sim::{Options, Sim, standard_registry};
 
 const PAIR: &str = r#"
 format = 1
@@ -63,4 +72,128 @@ fn a_snapshot_taken_at_any_event_goes_on_the_same() {
         tried += 1;
     }
     assert!(tried > 30, "{tried} events");
+}
+
+/// Takes a snapshot at every event of a run; each, restored, goes on for four events with the same hashes, and every
+/// fiftieth to the end. Answers how many there were.
+fn goes_on_from_every_event(name: &str, make: impl Fn() -> Sim) -> usize {
+    let mut sim = make();
+    let mut stops = Vec::new();
+    while !sim.is_over() {
+        stops.push((sim.snapshot(), sim.hash()));
+        sim.step_to_event().expect("steps");
+    }
+    let end = sim.hash();
+    let mut other = make();
+    for (k, (bytes, hash)) in stops.iter().enumerate() {
+        other.restore(bytes).expect("restores");
+        assert_eq!(other.hash(), *hash, "{name}: restored at event {k}");
+        for (j, (_, hash)) in stops.iter().enumerate().skip(k + 1).take(4) {
+            other.step_to_event().expect("steps");
+            assert_eq!(other.hash(), *hash, "{name}: from event {k}, at event {j}");
+        }
+        if k % 50 == 0 {
+            while !other.is_over() {
+                other.step_to_event().expect("steps");
+            }
+            assert_eq!(other.hash(), end, "{name}: from event {k}, at the end");
+        }
+    }
+    println!("{name}: {} events", stops.len());
+    stops.len()
+}
+
+#[test]
+fn worlds_with_messages_protocols_and_radio_go_on_from_any_event() {
+    for (world, duration, least) in
+        [("ask-for-help", "5s", 50), ("figure-3-10", "3s", 100), ("radio-relay", "12s", 30)]
+    {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../worlds/{world}.toml"));
+        let overrides = vec![("run.duration".to_owned(), duration.to_owned())];
+        let options = Options { overrides, ..Options::default() };
+        let events =
+            goes_on_from_every_event(world, || Sim::load(&path, &options).unwrap_or_else(|e| panic!("{e}")));
+        assert!(events > least, "{world}: {events} events");
+    }
+}
+
+const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
+const WATCH: ProtocolPort<Watching> = ProtocolPort::new(1);
+
+/// Glides about, and turns elsewhere whenever something comes near.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Shy {
+    met: u32,
+}
+
+impl Shy {
+    fn elsewhere(&self, cx: &mut Cx<'_>) {
+        let draw = cx.chance();
+        let velocity = Vec2::new(draw.between(0, -2.0, 2.0), draw.between(1, -2.0, 2.0));
+        let bent = Motion::Arc { speed: 1.0, spin: velocity.x, for_s: 3.0 };
+        let motion = if draw.below(2, 2) == 0 { bent } else { Motion::Velocity { velocity, for_s: 3.0 } };
+        cx.go(MOTION, u64::from(self.met), motion);
+    }
+}
+
+impl Microprotocol for Shy {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        let watch = Watch { what: WatchFor::Near { range: 0.4 }, every: Every::Exact };
+        cx.request(WATCH, LookOut::On { tag: 1, watch });
+        self.elsewhere(cx);
+    }
+
+    fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
+        let stands = |how: &Ended| matches!(how, Ended::Finished | Ended::Collided { .. });
+        if matches!(&what, Indication::Ended { how, .. } if stands(how))
+            || matches!(what, Indication::Pushed { .. })
+        {
+            self.met += 1;
+            self.elsewhere(cx);
+        }
+    }
+
+    memory_is_serde!();
+}
+
+impl ProtocolModel for Shy {
+    fn provides(&self) -> Option<ServiceKind> {
+        None
+    }
+
+    fn ports(&self) -> Vec<PortSpec> {
+        vec![PortSpec::new("motion", ServiceKind::Motion), PortSpec::new("watching", ServiceKind::Watching)]
+    }
+
+    fn start(&self) -> Box<dyn Microprotocol> {
+        Box::new(self.clone())
+    }
+}
+
+/// Discs and rectangles between walls, all with exact watches.
+#[test]
+fn a_world_with_exact_watches_goes_on_from_any_event() {
+    let mut registry = standard_registry();
+    let sheet = Sheet::new("shy", Kind::Algorithm, "For this test.");
+    registry.add(Class::new(sheet, |_, _| Ok(Built::Protocol(Arc::new(Shy::default())))));
+    let mut text = String::from(
+        "format = 1\n[run]\nquantum = \"1s\"\nduration = \"10s\"\n[world]\nmin = [-4, -4]\nmax = [4, 4]\n\
+         [[wall]]\nname = \"w\"\npoints = [[-2, 0], [2, 0.5]]\n",
+    );
+    for (ty, outline, y) in [("disc", "radius = 0.3", 2.5), ("brick", "size = [0.8, 0.4]", -2.5)] {
+        text.push_str(&format!("[type.{ty}]\n{outline}\n[type.{ty}.algorithm]\nclass = \"shy\"\n"));
+        for part in ["wheels", "glider", "proximity"] {
+            text.push_str(&format!("[[type.{ty}.part]]\nname = \"{part}\"\nclass = \"{part}\"\n"));
+        }
+        text.push_str(&format!(
+            "[[robot]]\nname = \"{ty}\"\ntype = \"{ty}\"\ncount = 4\nat = [0, {y}]\n\
+             layout = {{ class = \"random\", size = [7, 2] }}\n"
+        ));
+    }
+    let make = || {
+        let sim = Sim::read("shy.toml", &text, &NoFiles, &registry, &Options::default());
+        sim.unwrap_or_else(|e| panic!("{e}\n{text}"))
+    };
+    let events = goes_on_from_every_event("exact watches", make);
+    assert!(events > 50, "{events} events");
 }
