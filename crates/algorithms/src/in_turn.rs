@@ -169,6 +169,11 @@ impl Microprotocol for InTurn {
     }
 
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
+        if let (Indication::Passed { tag, name }, Some((user, theirs, ours))) = (&what, self.memory.going)
+            && *tag == ours
+        {
+            cx.indicate(User(user), Indication::Passed { tag: theirs, name: name.clone() });
+        }
         let Indication::Ended { tag, how } = what else { return };
         let Some((user, theirs, _)) = self.memory.going.take_if(|g| g.2 == tag) else { return };
         cx.indicate(User(user), Indication::Ended { tag: theirs, how });

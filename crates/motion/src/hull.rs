@@ -61,6 +61,25 @@ pub fn separation(a: &[Vec2], b: &[Vec2]) -> Separation {
     Separation { distance, normal, side: SideOf::Neither }
 }
 
+/// The nearest points of two hulls, on the first and on the second; of hulls that overlap, two of their rims.
+#[must_use]
+pub fn nearest_points(a: &[Vec2], b: &[Vec2]) -> (Vec2, Vec2) {
+    let mut best = (f64::INFINITY, (Vec2::ZERO, Vec2::ZERO));
+    let mut consider = |pair: (Vec2, Vec2)| {
+        let d2 = (pair.0 - pair.1).norm2();
+        if d2 < best.0 {
+            best = (d2, pair);
+        }
+    };
+    for &p in a {
+        for_each_side(b, |q, r| consider((p, nearest_on(q, r, p))));
+    }
+    for &p in b {
+        for_each_side(a, |q, r| consider((nearest_on(q, r, p), p)));
+    }
+    best.1
+}
+
 /// The side along whose normal the hulls are farthest apart.
 fn best_axis(a: &[Vec2], b: &[Vec2]) -> Option<Separation> {
     let mut best: Option<Separation> = None;
@@ -124,6 +143,18 @@ mod tests {
         assert_eq!((s.distance, s.normal, s.side), (2.0, v(0.0, -1.0), SideOf::Second));
         let s = separation(&wall, &[v(0.5, -2.0)]);
         assert_eq!((s.distance, s.normal, s.side), (2.0, v(0.0, 1.0), SideOf::First));
+    }
+
+    #[test]
+    fn the_nearest_points_lie_as_far_apart_as_the_hulls() {
+        let square = [v(-1.0, -1.0), v(1.0, -1.0), v(1.0, 1.0), v(-1.0, 1.0)];
+        assert_eq!(nearest_points(&square, &[v(4.0, 0.5)]), (v(1.0, 0.5), v(4.0, 0.5)));
+        for k in 0..50 {
+            let off = Vec2::at_angle(f64::from(k)) * (3.0 + f64::from(k) * 0.1);
+            let other = square.map(|p| p + off);
+            let (p, q) = nearest_points(&square, &other);
+            assert!(((p - q).norm() - separation(&square, &other).distance).abs() < 1e-12);
+        }
     }
 
     #[test]

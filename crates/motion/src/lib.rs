@@ -17,5 +17,5 @@ mod pages;
 pub use contact::{
     Contact, Mover, SKIN_M, Skin, Workspace, contact_at, first_contact, first_contact_between, gap_at,
 };
-pub use hull::{Separation, SideOf, separation};
+pub use hull::{Separation, SideOf, nearest_points, separation};
 pub use impact::{Impact, Impulse, Material, Side};

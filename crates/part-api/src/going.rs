@@ -74,7 +74,8 @@ pub trait MotionPattern: Send + Sync + std::fmt::Debug {
     /// Pose at that time after the start.
     fn pose_at(&self, t_s: f64) -> Pose2;
 
-    /// Events on the way: (time after the start, name). Start and finish are there anyway.
+    /// Events on the way: (time after the start, name). The robot's algorithm is told of each at its moment, by
+    /// [`Indication::Passed`](crate::Indication::Passed). Start and finish are there anyway.
     fn events(&self) -> Vec<(f64, String)> {
         Vec::new()
     }
@@ -98,7 +99,7 @@ pub trait MotionModule: Send + Sync {
 /// One stretch of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Its name in logs: `turn`, `forward`, …
+    /// Its name in logs: `turn`, `forward`, …; empty when it only goes on with the one before.
     pub name: String,
     /// Velocity in the body's frame, or in the world's.
     pub twist: Twist2,
@@ -136,6 +137,9 @@ impl Phase {
 pub struct Plan {
     /// At least one, unless there is nothing to do.
     pub phases: Vec<Phase>,
+    /// What the algorithm is told on the way, in order: the number of the phase with whose beginning it happens (as many
+    /// as there are phases: with the end), and its name.
+    pub events: Vec<(u32, String)>,
 }
 
 /// How a robot turns towards a point.
@@ -149,12 +153,18 @@ pub enum TurnWay {
 }
 
 impl Plan {
+    /// Phases without events on the way.
+    #[must_use]
+    pub fn of(phases: Vec<Phase>) -> Plan {
+        Plan { phases, events: Vec::new() }
+    }
+
     /// TURN: the heading changes, the place does not.
     #[must_use]
     pub fn turn(from: Pose2, by: f64, turn_speed: f64) -> Plan {
         let spin = if by < 0.0 { -turn_speed } else { turn_speed };
         let end = Pose2 { at: from.at, heading: math::wrap_angle(from.heading + by) };
-        Plan { phases: vec![phase("turn", Twist2::new(0.0, 0.0, spin), by.abs() / turn_speed, end)] }
+        Plan::of(vec![phase("turn", Twist2::new(0.0, 0.0, spin), by.abs() / turn_speed, end)])
     }
 
     /// FORWARD: straight on along the heading.
@@ -162,7 +172,7 @@ impl Plan {
     pub fn forward(from: Pose2, distance: f64, speed: f64) -> Plan {
         let end = Pose2 { at: from.at + from.rot().apply(Vec2::new(distance, 0.0)), heading: from.heading };
         let v = if distance < 0.0 { -speed } else { speed };
-        Plan { phases: vec![phase("forward", Twist2::new(v, 0.0, 0.0), distance.abs() / speed, end)] }
+        Plan::of(vec![phase("forward", Twist2::new(v, 0.0, 0.0), distance.abs() / speed, end)])
     }
 
     /// MOVETO: a turn towards the point, then straight there.
@@ -191,7 +201,7 @@ impl Plan {
         let way = if for_s.is_finite() { velocity * for_s } else { Vec2::ZERO };
         let end = Pose2 { at: from.at + way, heading: from.heading };
         let twist = Twist2::new(velocity.x, velocity.y, 0.0);
-        Plan { phases: vec![Phase { in_world: true, ..phase("velocity", twist, for_s, end) }] }
+        Plan::of(vec![Phase { in_world: true, ..phase("velocity", twist, for_s, end) }])
     }
 
     /// A constant twist: an arc.
@@ -204,42 +214,57 @@ impl Plan {
         } else {
             from
         };
-        Plan { phases: vec![phase("arc", twist, for_s, end)] }
+        Plan::of(vec![phase("arc", twist, for_s, end)])
     }
 
-    /// A pattern as a chain of arcs, each of which begins and ends on it.
+    /// A pattern as a chain of arcs, each of which begins and ends on it, with its events.
     ///
     /// # Errors
-    /// When the pattern is not finite, or would take more than 100 000 arcs.
+    /// When the pattern is not finite, would take more than 100 000 arcs or has more than 100 000 events, or when an event
+    /// lies outside of it.
     pub fn follow(from: Pose2, pattern: &dyn MotionPattern) -> Result<Plan, String> {
         let duration = pattern.duration_s();
         if !(duration > 0.0 && duration.is_finite()) {
             return Err(format!("a motion pattern takes a positive time, not `{duration}` s"));
         }
         let mut marks: Vec<(f64, String)> = pattern.events();
-        marks.retain(|m| m.0 > 0.0 && m.0 < duration);
-        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-        marks.push((duration, String::new()));
-        let mut plan = Plan::default();
-        let (mut start, mut name) = (0.0, String::from("follow"));
-        for (mark, next) in marks {
-            chain(from, pattern, (start, mark), &name, 0, &mut plan)?;
-            (start, name) = (mark, next);
+        if marks.len() > MOST_ARCS {
+            return Err(format!("the motion pattern has {} events, more than {MOST_ARCS}", marks.len()));
         }
+        if let Some((t, name)) = marks.iter().find(|m| !(m.0 >= 0.0 && m.0 <= duration)) {
+            let whole = format!("the pattern, which takes {duration} s");
+            return Err(format!("the event `{name}` at `{t}` s lies outside of {whole}"));
+        }
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut plan = Plan::default();
+        let mut start = 0.0;
+        for (mark, event) in marks {
+            if mark > start {
+                chain(from, pattern, (start, mark), 0, &mut plan)?;
+                start = mark;
+            }
+            plan.events.push((plan.phases.len() as u32, event));
+        }
+        if duration > start {
+            chain(from, pattern, (start, duration), 0, &mut plan)?;
+        }
+        // The arcs are one motion.
+        plan.phases[0].name = String::from("follow");
         Ok(plan)
     }
 }
+
+/// Arcs, and events, of one pattern.
+const MOST_ARCS: usize = 100_000;
 
 /// Adds the arcs of a pattern between two times.
 fn chain(
     from: Pose2,
     pattern: &dyn MotionPattern,
     (t0, t1): (f64, f64),
-    name: &str,
     depth: u32,
     plan: &mut Plan,
 ) -> Result<(), String> {
-    const MOST_ARCS: usize = 100_000;
     let at = |t: f64| from.then(pattern.pose_at(t));
     let (a, b, dt) = (at(t0), at(t1), t1 - t0);
     if !(a.is_finite() && b.is_finite()) {
@@ -252,7 +277,7 @@ fn chain(
     let det = sinc * sinc + cosc * cosc;
     let v = Vec2::new(sinc * local.x + cosc * local.y, sinc * local.y - cosc * local.x) * (1.0 / (det * dt));
     let arc = phase(
-        name,
+        "",
         Twist2::new(v.x, v.y, turned / dt),
         dt,
         Pose2 { heading: math::wrap_angle(b.heading), ..b },
@@ -262,8 +287,8 @@ fn chain(
     let worst = math::max(math::max(off(0.25), off(0.5)), off(0.75));
     if (worst > pattern.tolerance_m() || depth < 2) && depth < 20 {
         let middle = 0.5 * (t0 + t1);
-        chain(from, pattern, (t0, middle), name, depth + 1, plan)?;
-        return chain(from, pattern, (middle, t1), "", depth + 1, plan);
+        chain(from, pattern, (t0, middle), depth + 1, plan)?;
+        return chain(from, pattern, (middle, t1), depth + 1, plan);
     }
     if plan.phases.len() >= MOST_ARCS {
         return Err(format!("the motion pattern takes more than {MOST_ARCS} arcs: allow a larger tolerance"));

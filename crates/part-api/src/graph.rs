@@ -48,6 +48,15 @@ pub enum Happening {
         /// How.
         how: Ended,
     },
+    /// A motion under way has come to an event of its pattern.
+    Passed {
+        /// Whose.
+        node: u16,
+        /// Which.
+        task: u64,
+        /// Name of the event.
+        name: String,
+    },
     /// The program outside that decides for a protocol has answered.
     Answered {
         /// Whose.
@@ -479,9 +488,15 @@ impl Graph {
                     self.indicate(node, port, what, robot, effects);
                 }
             }
+            Happening::Passed { node, task, name } => {
+                if let Some(tag) = self.tag(task, node) {
+                    let port = self.body_port(node, ServiceKind::Motion);
+                    let what = Indication::Passed { tag, name };
+                    self.indicate(node, port, what, robot, effects);
+                }
+            }
             Happening::Pushed { node, push } => {
-                let tag = self.tags().iter().find(|t| t.0 == push.watch && t.1 == node).map(|t| t.2);
-                if let Some(tag) = tag {
+                if let Some(tag) = self.tag(push.watch, node) {
                     let port = self.body_port(node, ServiceKind::Watching);
                     let what = Indication::Pushed { tag, push };
                     self.indicate(node, port, what, robot, effects);
@@ -506,6 +521,10 @@ impl Graph {
         let tags = &mut self.rest.as_mut()?.tags;
         let k = tags.iter().position(|t| t.0 == number && t.1 == node)?;
         Some(tags.remove(k).2)
+    }
+
+    fn tag(&self, number: u64, node: u16) -> Option<u64> {
+        self.tags().iter().find(|t| t.0 == number && t.1 == node).map(|t| t.2)
     }
 
     fn tags(&self) -> &[(u64, u16, u64)] {

@@ -139,6 +139,13 @@ impl Outline {
         if nearest.is_finite() && nearest > 0.0 { Outline::disc(nearest) } else { self.clone() }
     }
 
+    /// The outline with everything within a distance of it.
+    #[must_use]
+    pub fn grown(&self, by_m: f64) -> Outline {
+        let sides = self.sides.iter().map(|&(normal, offset)| (normal, offset + by_m)).collect();
+        Outline { corners: self.corners.clone(), round: self.round + by_m, reach: self.reach + by_m, sides }
+    }
+
     /// Moment of inertia of the uniform outline about the body's origin, per kilogram.
     #[must_use]
     pub fn inertia_per_mass(&self) -> f64 {

@@ -280,6 +280,13 @@ pub enum Indication {
         /// How.
         how: Ended,
     },
+    /// Of motion: an event of a motion pattern on the way; the motion goes on.
+    Passed {
+        /// The user's own number for the motion.
+        tag: u64,
+        /// The event's name.
+        name: String,
+    },
     /// Of a push sensor: it fired.
     Pushed {
         /// The user's own number for it.

@@ -7,7 +7,7 @@ use crate::{Indication, Motion, MotionModule, Request};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::chance::Draw;
-use swarmyard_base::{Moment, Pose2, Uid, Vec2};
+use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 
 /// The world as one robot's algorithm reaches it. Numbers of robots count those that live by events, in
 /// the natural order of their paths, from 0.
@@ -204,6 +204,14 @@ pub trait Surroundings {
     /// Everything but the robot itself whose outline is within `range` of a point: (uid, number if it is a
     /// robot, nearest point of its outline, distance to it), the nearest first, ties by uid.
     fn near(&self, at: Vec2, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)>;
+    /// Everything whose outline is within `range` of the robot's own: (uid, number if it is a robot, nearest point of
+    /// its outline, distance from outline to outline), the nearest first, ties by uid.
+    fn around(&self, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)> {
+        let Some(pose) = self.pose(self.me()) else { return Vec::new() };
+        let radius = self.radius(self.me());
+        let found = self.near(pose.at, range + radius).into_iter();
+        found.map(|(uid, robot, at, apart)| (uid, robot, at, math::max(apart - radius, 0.0))).collect()
+    }
     /// Radius of the robot's outline.
     fn radius(&self, robot: u32) -> f64;
     /// Random numbers of this question.

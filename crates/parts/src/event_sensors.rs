@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 use swarmyard_base::Vec2;
-use swarmyard_base::math;
 use swarmyard_part_api::{
     Answer, Built, Class, EventSensor, Kind, Query, Seen, Sheet, Surroundings, WatchFor,
 };
@@ -65,10 +64,7 @@ impl EventSensor for View {
 
 /// What is within a range of the robot's outline: (number, nearest point, distance from outline to outline).
 fn near(world: &dyn Surroundings, range: f64) -> Vec<(Option<u32>, Vec2, f64)> {
-    let Some(pose) = world.pose(world.me()) else { return Vec::new() };
-    let radius = world.radius(world.me());
-    let found = world.near(pose.at, range + radius);
-    found.into_iter().map(|(_, robot, at, distance)| (robot, at, math::max(distance - radius, 0.0))).collect()
+    world.around(range).into_iter().map(|(_, robot, at, distance)| (robot, at, distance)).collect()
 }
 
 impl EventSensor for Proximity {

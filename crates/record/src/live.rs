@@ -59,6 +59,7 @@ impl LiveLine {
                     RowKind::Begin(_) => "began",
                     RowKind::Next => "next",
                     RowKind::Finish => "finished",
+                    RowKind::Passed => "passed",
                     RowKind::Collision(..) => "collided",
                 };
                 line.text.clone_from(&row.motion);

@@ -105,9 +105,9 @@ fn discs_of_any_mass_part_as_the_formula_says() {
     let n = (r + v * t) * (1.0 / 1.5);
     let j = -2.0 * m0 * m1 / (m0 + m1) * v.dot(n);
     let should = [v0 + n * (j / m0), v1 - n * (j / m1)];
-    for k in 0..2 {
+    for (k, should) in should.iter().enumerate() {
         let is = velocity(&sim, k);
-        assert!((is - should[k]).norm() < 1e-12, "{k}: {is:?}, not {:?}", should[k]);
+        assert!((is - *should).norm() < 1e-12, "{k}: {is:?}, not {should:?}");
     }
     assert_eq!(sim.state().accounts.contacts, 1);
     assert!(n.y.abs() > 0.1, "it is no head-on collision: {n:?}");

@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 use std::sync::{Arc, Mutex};
-use swarmyard_base::{Moment, Pose2, Vec2};
-use swarmyard_engine::RunEvent;
+use swarmyard_base::{Moment, Pose2, Uid, Vec2};
+use swarmyard_engine::{Note, RowKind, RunEvent};
 use swarmyard_formats::NoFiles;
 use swarmyard_part_api::{
     Built, Class, Cx, Ended, Every, Indication, Kind, LookOut, Microprotocol, Motion, MotionPattern, Moving,
@@ -14,8 +14,8 @@ use swarmyard_sim::{Options, Sim, standard_registry};
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 const WATCH: ProtocolPort<Watching> = ProtocolPort::new(1);
 
-/// What happened, as a test reads it: (seconds, robot, words).
-type Diary = Arc<Mutex<Vec<(f64, u32, String)>>>;
+/// What happened, as a test reads it: (seconds, robot, words, how a motion ended).
+type Diary = Arc<Mutex<Vec<(f64, u32, String, Option<Ended>)>>>;
 
 /// What an algorithm does at the start.
 type Start = fn(&mut Cx<'_>);
@@ -32,7 +32,11 @@ struct Writer {
 
 impl Writer {
     fn write(&self, cx: &Cx<'_>, words: String) {
-        self.diary.lock().expect("one thread").push((cx.now().since(Moment::ZERO), cx.me(), words));
+        self.write_end(cx, words, None);
+    }
+
+    fn write_end(&self, cx: &Cx<'_>, words: String, how: Option<Ended>) {
+        self.diary.lock().expect("one thread").push((cx.now().since(Moment::ZERO), cx.me(), words, how));
     }
 }
 
@@ -52,7 +56,8 @@ impl Microprotocol for Writer {
 
     fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
         match what {
-            Indication::Ended { tag, how } => self.write(cx, format!("ended {tag} {how:?}")),
+            Indication::Ended { tag, how } => self.write_end(cx, format!("ended {tag} {how:?}"), Some(how)),
+            Indication::Passed { tag, name } => self.write(cx, format!("passed {tag} {name}")),
             Indication::Pushed { tag, .. } => self.write(cx, format!("pushed {tag}")),
             _ => {}
         }
@@ -125,11 +130,25 @@ fn of(diary: &Diary, robot: u32) -> Vec<(f64, String)> {
     all.iter().filter(|l| l.1 == robot).map(|l| (l.0, l.2.clone())).collect()
 }
 
+/// The collisions a robot was told of: when, with what, with which robot, and where.
+fn collisions(diary: &Diary, robot: u32) -> Vec<(f64, Uid, Option<u32>, Vec2)> {
+    let all = diary.lock().expect("one thread");
+    let own = all.iter().filter(|l| l.1 == robot);
+    own.filter_map(|l| match l.3 {
+        Some(Ended::Collided { with, robot, at }) => Some((l.0, with, robot, at)),
+        _ => None,
+    })
+    .collect()
+}
+
 fn rest(_cx: &mut Cx<'_>) {}
 
 fn east(cx: &mut Cx<'_>) {
     cx.go(MOTION, 1, Motion::Forward { distance: 16.0, speed: 2.0 });
 }
+
+/// A wall 1 m thick and 4 m long across the way east, from x = 8 m on.
+const WALL: &str = "[[obstacle]]\nname = \"w\"\nsize = [1, 4]\nat = [8.5, 0]";
 
 fn watch(cx: &mut Cx<'_>, every: Every) {
     let watch = Watch { what: WatchFor::Near { range: 1.5 }, every };
@@ -191,7 +210,10 @@ fn a_collision_ends_the_motion_and_moving_into_it_stops_at_once() {
     assert_eq!(feeler.iter().map(|l| l.1.as_str()).collect::<Vec<_>>(), ["pushed 3"]);
     assert!((feeler[0].0 - 4.0).abs() < 1e-9, "{feeler:?}");
     assert_eq!(walker.len(), 1, "the arrival at 8 s is cancelled: {walker:?}");
-    assert!(walker[0].1.starts_with("ended 1 Collided"), "{walker:?}");
+    let hit = collisions(&diary, 1);
+    let feeler = sim.model().uids[sim.model().slot_of_path("/robots/r0").expect("is there")];
+    assert_eq!((hit[0].1, hit[0].2), (feeler, Some(0)));
+    assert!((hit[0].3 - Vec2::new(9.0, 0.0)).norm() < 1e-9, "{hit:?}");
     let at = sim.pose("/robots/r1").expect("is there").at;
     assert!((at - Vec2::new(8.0, 0.0)).norm() < 1e-9, "{at:?}");
 
@@ -207,38 +229,164 @@ fn a_collision_ends_the_motion_and_moving_into_it_stops_at_once() {
     assert!(walker[1].1.contains("Collided") && walker[3].1.contains("Finished"), "{walker:?}");
 }
 
+/// Discs of radius 1 go towards each other, at 2 and 1 m/s, their lines 1 m apart: they touch when the centres are 2 m
+/// apart, √3 m of it along the way, half way between them. Both are told, each of the other.
+#[test]
+fn both_robots_of_a_collision_are_told_with_whom_and_where() {
+    fn west(cx: &mut Cx<'_>) {
+        cx.go(MOTION, 4, Motion::Velocity { velocity: Vec2::new(-1.0, 0.0), for_s: 30.0 });
+    }
+    for contact in ["stop", "impulse"] {
+        let robots = [("other", [10.0, 1.0, 0.0]), ("walker", [0.0, 0.0, 0.0])];
+        let rule = format!("contact = \"{contact}\"");
+        let (mut sim, diary) = world(&rule, &robots, &[("other", west, None), ("walker", east, None)]);
+        run(&mut sim);
+        let t = (10.0 - 3_f64.sqrt()) / 3.0;
+        let point = (Vec2::new(2.0 * t, 0.0) + Vec2::new(10.0 - t, 1.0)) * 0.5;
+        for (me, other) in [(0, 1), (1, 0)] {
+            let path = format!("/robots/r{other}");
+            let uid = sim.model().uids[sim.model().slot_of_path(&path).expect("is there")];
+            let told = collisions(&diary, me);
+            assert_eq!(told.len(), 1, "{contact}: {told:?}");
+            let (at, with, robot, place) = told[0];
+            assert_eq!((with, robot), (uid, Some(other)), "{contact}, robot {me}");
+            assert!((at - t).abs() < 1e-9 && (place - point).norm() < 1e-9, "{told:?}, not {t} {point:?}");
+        }
+    }
+}
+
+/// A wall whose face is at x = 8 m, and a disc of radius 1 at 2 m/s from 0: it touches at 3.5 s, at (8, 0).
+#[test]
+fn who_runs_into_a_wall_is_told_which_and_where() {
+    let robots = [("walker", [0.0, 0.0, 0.0])];
+    let (mut sim, diary) = world(WALL, &robots, &[("walker", east, None)]);
+    run(&mut sim);
+    let told = collisions(&diary, 0);
+    assert_eq!(told.len(), 1, "{told:?}");
+    let (at, with, robot, place) = told[0];
+    assert_eq!((sim.model().path_of(with), robot), (Some("/obstacles/w"), None));
+    assert!((at - 3.5).abs() < 1e-9 && (place - Vec2::new(8.0, 0.0)).norm() < 1e-9, "{told:?}");
+}
+
 fn toward_and_ask(cx: &mut Cx<'_>) {
     cx.go(MOTION, 1, Motion::Forward { distance: 16.0, speed: 2.0 });
     cx.set_timer(1.0);
 }
 
+/// Says what is pending for robot 1.
+fn ask(cx: &mut Cx<'_>) {
+    let words: Vec<String> = cx
+        .pending(1)
+        .iter()
+        .map(|p| format!("{:.3} {} {}", p.at.since(Moment::ZERO), p.conditional, p.what))
+        .collect();
+    cx.say(&words.join("; "));
+}
+
+/// Asks at 2 s.
+fn ask_later(cx: &mut Cx<'_>) {
+    cx.set_timer(2.0);
+}
+
+/// What was said in a run.
+fn said(sim: &mut Sim) -> Vec<String> {
+    sim.take_notes(true);
+    let notes = run(sim).into_iter().filter_map(|e| match e {
+        RunEvent::Live(note) => Some(note.what),
+        _ => None,
+    });
+    let words = notes.filter_map(|note| match note {
+        Note::Said(text) => Some(text),
+        _ => None,
+    });
+    words.collect()
+}
+
 #[test]
 fn an_algorithm_may_ask_for_the_pending_events_of_any_robot() {
-    fn ask(cx: &mut Cx<'_>) {
-        let words: Vec<String> = cx
-            .pending(1)
-            .iter()
-            .map(|p| format!("{:.3} {} {}", p.at.since(Moment::ZERO), p.conditional, p.what))
-            .collect();
-        cx.say(&words.join("; "));
-    }
     let robots = [("asker", [10.0, 0.0, PI]), ("walker", [0.0, 0.0, 0.0])];
-    let asker: Start = |cx| {
-        cx.set_timer(2.0);
-    };
-    let (mut sim, _) = world("", &robots, &[("asker", asker, Some(ask)), ("walker", toward_and_ask, None)]);
-    sim.take_notes(true);
-    let said: Vec<String> = run(&mut sim)
-        .into_iter()
-        .filter_map(|e| match e {
-            RunEvent::Live(note) => match note.what {
-                swarmyard_engine::Note::Said(text) => Some(text),
-                _ => None,
-            },
-            _ => None,
-        })
-        .collect();
-    assert_eq!(said, ["4.000 true collision with /robots/r0; 8.000 true finish forward"]);
+    let (mut sim, _) =
+        world("", &robots, &[("asker", ask_later, Some(ask)), ("walker", toward_and_ask, None)]);
+    assert_eq!(said(&mut sim), ["4.000 true collision with /robots/r0; 8.000 true finish forward"]);
+}
+
+fn round_for_ever(cx: &mut Cx<'_>) {
+    cx.go(MOTION, 1, Motion::Arc { speed: 1.0, spin: 0.5, for_s: f64::INFINITY });
+}
+
+/// Somebody goes round for ever and meets nobody: asking ends, and finds the contact there is, or none.
+#[test]
+fn asking_what_is_pending_ends_though_somebody_goes_round_for_ever() {
+    let round = ("round", [0.0, 30.0, 0.0]);
+    let robots = [("asker", [10.0, 0.0, PI]), ("walker", [0.0, 0.0, 0.0]), round];
+    for contact in ["stop", "impulse"] {
+        let (mut sim, _) = world(
+            &format!("contact = \"{contact}\""),
+            &robots,
+            &[("asker", ask_later, Some(ask)), ("walker", east, None), ("round", round_for_ever, None)],
+        );
+        assert_eq!(said(&mut sim)[0], "4.000 true collision with /robots/r0; 8.000 true finish forward");
+    }
+    // Robot 1 stands, and nobody ever comes near it.
+    let robots = [("asker", [10.0, 0.0, PI]), ("still", [0.0, 0.0, 0.0]), round];
+    let algorithms: [(&str, Start, Option<Start>); 3] =
+        [("asker", ask_later, Some(ask)), ("still", rest, None), ("round", round_for_ever, None)];
+    let (mut sim, _) = world("", &robots, &algorithms);
+    assert_eq!(said(&mut sim), [""]);
+    // Robot 1 is the one that goes round, on a circle of radius 2, and robot 0 stands on it half a turn from the start. They
+    // touch when the centres are 2 m apart, as long as the radius: 60° before that.
+    let robots = [("asker", [0.0, 4.0, 0.0]), ("round", [0.0, 0.0, 0.0])];
+    let algorithms: [(&str, Start, Option<Start>); 2] =
+        [("asker", ask_later, Some(ask)), ("round", round_for_ever, None)];
+    let (mut sim, _) = world("", &robots, &algorithms);
+    let at = (PI - PI / 3.0) / 0.5;
+    assert_eq!(said(&mut sim), [format!("{at:.3} true collision with /robots/r0")]);
+}
+
+/// Somebody stands 20 m ahead, and the way is 5 m: nothing is touched.
+#[test]
+fn no_contact_is_pending_beyond_the_end_of_a_motion() {
+    fn five(cx: &mut Cx<'_>) {
+        cx.go(MOTION, 1, Motion::Forward { distance: 5.0, speed: 1.0 });
+    }
+    let robots = [("asker", [20.0, 0.0, PI]), ("walker", [0.0, 0.0, 0.0])];
+    let (mut sim, _) = world("", &robots, &[("asker", ask_later, Some(ask)), ("walker", five, None)]);
+    assert_eq!(said(&mut sim), ["5.000 true finish forward"]);
+    assert_eq!(sim.state().accounts.contacts, 0);
+}
+
+/// Robot 1 turns for π / 2 s and then goes 10 m at 2 m/s; robot 2 is on its way to a place 9 m ahead, and stands there before
+/// it comes. What is pending then happens, at that moment.
+#[test]
+fn what_is_pending_counts_later_phases_and_those_who_have_arrived_by_then() {
+    fn up(cx: &mut Cx<'_>) {
+        cx.go(MOTION, 1, Motion::MoveTo { to: Vec2::new(0.0, 10.0), speed: 2.0, turn_speed: 1.0 });
+    }
+    fn into_the_way(cx: &mut Cx<'_>) {
+        cx.go(MOTION, 1, Motion::Forward { distance: 6.0, speed: 3.0 });
+    }
+    fn ask_now(cx: &mut Cx<'_>) {
+        cx.set_timer(0.5);
+    }
+    let robots = [("asker", [50.0, 0.0, 0.0]), ("walker", [0.0, 0.0, 0.0]), ("other", [-6.0, 9.0, 0.0])];
+    let algorithms: [(&str, Start, Option<Start>); 3] =
+        [("asker", ask_now, Some(ask)), ("walker", up, None), ("other", into_the_way, None)];
+    let (mut sim, diary) = world("", &robots, &algorithms);
+    let at = PI / 2.0 + 7.0 / 2.0;
+    assert_eq!(
+        said(&mut sim),
+        [format!("{:.3} true finish turn; {at:.3} true collision with /robots/r2", PI / 2.0)]
+    );
+    let walker = of(&diary, 1);
+    assert!((walker[0].0 - at).abs() < 1e-9 && walker[0].1.contains("Collided"), "{walker:?}");
+}
+
+/// The wall is touched after 7 m at 2 m/s.
+#[test]
+fn contacts_with_walls_are_pending_too() {
+    let robots = [("asker", [0.0, 20.0, 0.0]), ("walker", [0.0, 0.0, 0.0])];
+    let (mut sim, _) = world(WALL, &robots, &[("asker", ask_later, Some(ask)), ("walker", east, None)]);
+    assert_eq!(said(&mut sim), ["3.500 true collision with /obstacles/w; 8.000 true finish forward"]);
 }
 
 /// Half a circle of radius 2, at 1 rad/s.
@@ -269,25 +417,82 @@ fn a_pattern_of_ones_own_is_followed_and_ends_where_it_says() {
     assert!((at.at - should).norm() < 1e-4 && (at.heading - 1.0).abs() < 1e-3, "{at:?}, not {should:?}");
     run(&mut sim);
     let told = of(&diary, 0);
-    assert_eq!(told.len(), 1);
-    assert!(
-        (told[0].0 - PI).abs() < 1e-8 && told[0].1 == format!("ended 5 {:?}", Ended::Finished),
-        "{told:?}"
-    );
+    let words: Vec<&str> = told.iter().map(|l| l.1.as_str()).collect();
+    assert_eq!(words, ["passed 5 half way", &format!("ended 5 {:?}", Ended::Finished)]);
+    assert!((told[0].0 - PI / 2.0).abs() < 1e-8 && (told[1].0 - PI).abs() < 1e-8, "{told:?}");
     assert!((sim.pose("/robots/r0").expect("is there").at - Vec2::new(1.0, 5.0)).norm() < 1e-12);
 }
 
-/// Equal discs exchange their velocities: the one that came stands, the other goes on with its speed.
+/// The log has the beginning, the event and the end, at their places, and nothing of the arcs in between; whoever asks
+/// is told of the event before it happens.
 #[test]
-fn under_impulse_equal_discs_exchange_their_velocities() {
-    let robots = [("target", [10.0, 0.0, 0.0]), ("walker", [0.0, 0.0, 0.0])];
-    let smooth = "contact = \"impulse\"\n[surface.ball]\nrestitution = 1\nfriction = 0";
-    let (mut sim, diary) = world(smooth, &robots, &[("target", rest, None), ("walker", east, None)]);
+fn the_events_of_a_pattern_are_pending_and_in_the_log() {
+    let start: Start = |cx| cx.go(MOTION, 5, Motion::Follow(Arc::new(HalfCircle)));
+    let asker: Start = |cx| {
+        cx.set_timer(0.25);
+    };
+    let robots = [("asker", [50.0, 0.0, 0.0]), ("round", [0.0, 0.0, 0.0])];
+    let (mut sim, _) = world("", &robots, &[("asker", asker, Some(ask)), ("round", start, None)]);
+    sim.take_notes(true);
+    let (mut rows, mut said) = (Vec::new(), Vec::new());
+    for event in run(&mut sim) {
+        let RunEvent::Live(note) = event else { continue };
+        match note.what {
+            Note::Row(row) => {
+                let kind = if let RowKind::Begin(_) = row.kind { RowKind::Begin(true) } else { row.kind };
+                rows.push((row.motion, kind, note.at.since(Moment::ZERO), row.at, row.to));
+            }
+            Note::Said(words) => said.push(words),
+            _ => {}
+        }
+    }
+    let (here, half, end) = (Vec2::ZERO, Vec2::new(2.0, 2.0), Vec2::new(0.0, 4.0));
+    let should = [
+        ("Follow", RowKind::Begin(true), 0.0, here, end),
+        ("half way", RowKind::Passed, PI / 2.0, half, half),
+        ("Follow", RowKind::Finish, PI, end, end),
+    ];
+    assert_eq!(rows.len(), should.len(), "{rows:?}");
+    for (row, should) in rows.iter().zip(should) {
+        assert_eq!((row.0.as_str(), row.1), (should.0, should.1));
+        let near = (row.3 - should.3).norm() < 1e-9 && (row.4 - should.4).norm() < 1e-9;
+        assert!(near && (row.2 - should.2).abs() < 1e-8, "{row:?}, not {should:?}");
+    }
+    assert_eq!(said, ["1.571 true pass half way; 3.142 true finish follow"]);
+}
+
+/// Events at the start, two at one time, one at the end; and one beyond it, which is a mistake.
+#[test]
+fn events_of_a_pattern_lie_anywhere_on_it_and_nowhere_else() {
+    #[derive(Debug)]
+    struct Line(&'static [(f64, &'static str)]);
+    impl MotionPattern for Line {
+        fn duration_s(&self) -> f64 {
+            4.0
+        }
+        fn pose_at(&self, t_s: f64) -> Pose2 {
+            Pose2::new(t_s, 0.0, 0.0)
+        }
+        fn events(&self) -> Vec<(f64, String)> {
+            self.0.iter().map(|(t, name)| (*t, (*name).to_owned())).collect()
+        }
+    }
+    let good: Start = |cx| {
+        let line = Line(&[(4.0, "there"), (2.0, "b"), (0.0, "off"), (2.0, "c")]);
+        cx.go(MOTION, 1, Motion::Follow(Arc::new(line)));
+    };
+    let (mut sim, diary) = world("", &[("walker", [0.0, 0.0, 0.0])], &[("walker", good, None)]);
     run(&mut sim);
-    assert!(of(&diary, 1)[0].1.starts_with("ended 1 Collided"));
-    let [hit, came] = ["/robots/r0", "/robots/r1"].map(|r| sim.twist(r).expect("is there").linear().norm());
-    // The default surface bounces less: momentum is what is promised.
-    assert!((hit + came - 2.0).abs() < 1e-12, "{hit} + {came}");
+    let told = of(&diary, 0);
+    let should = [(0.0, "passed 1 off"), (2.0, "passed 1 b"), (2.0, "passed 1 c"), (4.0, "passed 1 there")];
+    assert_eq!(told.len(), should.len() + 1, "{told:?}");
+    for (told, should) in told.iter().zip(should) {
+        assert!((told.0 - should.0).abs() < 1e-8 && told.1 == should.1, "{told:?}, not {should:?}");
+    }
+    let bad: Start = |cx| cx.go(MOTION, 1, Motion::Follow(Arc::new(Line(&[(5.0, "late")]))));
+    let (mut sim, _) = world("", &[("walker", [0.0, 0.0, 0.0])], &[("walker", bad, None)]);
+    let words = said(&mut sim);
+    assert!(words[0].contains("`late` at `5` s lies outside"), "{words:?}");
 }
 
 #[test]

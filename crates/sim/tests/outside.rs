@@ -195,7 +195,7 @@ E(
     } else if (kind == SWARM_TIMER) {
         check(a == timer && swarm_now() == 1.5, "timer"); swarm_say("timer");
     } else if (kind == SWARM_PUSHED) {
-        check(a == watch && swarm_other() == 0 && y == 0, "pushed"); swarm_say("pushed"); swarm_unwatch(watch);
+        check(a == watch && swarm_other() == 0 && y > 0 && y <= 0.1, "its rim"); swarm_say("pushed"); swarm_unwatch(watch);
     } else if (kind == SWARM_FINISHED) {
         if (moves++ == 0) { swarm_turn(1, 1); swarm_halt(); swarm_arc(1, 1, 1); } else swarm_say("done");
     } else if (kind == SWARM_REPLACED) swarm_say("replaced");

@@ -74,6 +74,7 @@ fn motion(time_s: f64, robot: u32, row: &Row) -> log::Motion {
 fn condition(row: &Row) -> Condition {
     use Condition as C;
     match (row.motion.as_str(), row.kind) {
+        (event, RowKind::Passed) => C::Other(event.to_owned()),
         ("MoveTo", RowKind::Begin(_) | RowKind::Collision(..)) => C::DoMoveToSequence,
         ("MoveTo", RowKind::Next) => C::FinishMoveToSequence,
         ("MoveTo", RowKind::Finish) => C::FinishMoveTo,

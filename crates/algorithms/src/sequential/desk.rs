@@ -79,6 +79,8 @@ pub enum News {
     Custom(Vec<u8>),
     /// What the clock shows, and how far it may be off, s.
     Clock(f64, Option<f64>),
+    /// The motion under way has come to an event of its pattern, of this name.
+    Passed(String),
 }
 
 impl News {
@@ -92,6 +94,7 @@ impl News {
             Indication::View { number, members } => News::View(number, members),
             Indication::Custom(bytes) => News::Custom(bytes.to_vec()),
             Indication::Clock { reading_s, error_s } => News::Clock(reading_s, error_s),
+            Indication::Passed { name, .. } => News::Passed(name),
             _ => return None,
         })
     }

@@ -11,7 +11,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
-use swarmyard_part_api::{Air, Answer, Message, Motion, Network, Pending, Query, Robot, Surroundings, Watch};
+use swarmyard_motion::{nearest_points, separation};
+use swarmyard_part_api::{
+    Air, Answer, Message, Motion, Network, Outline, Pending, Query, Robot, Surroundings, Watch,
+};
 
 /// One robot at work.
 pub(super) struct Deed<'p, 'a> {
@@ -118,6 +121,10 @@ impl Robot for Deed<'_, '_> {
         if !plan.phases.iter().all(sound) {
             return Err("the motion is not a finite one".to_owned());
         }
+        let most = plan.phases.len();
+        if !(plan.events.is_sorted_by_key(|e| e.0) && plan.events.iter().all(|e| e.0 as usize <= most)) {
+            return Err("the events of the motion are out of order, or beyond its end".to_owned());
+        }
         let task = self.next();
         self.play.begin(self.robot, node, task, motion, plan);
         Ok(task)
@@ -189,14 +196,13 @@ impl Play<'_> {
 
 /// What is going to happen to a robot, in order.
 fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
-    let mut all = Vec::new();
+    // What happens first at one moment comes first.
+    let collision =
+        play.collision_ahead(slot as usize).map(|(at, what)| (at, format!("collision with {what}")));
+    let motion = collision.into_iter().chain(play.motion_ahead(slot as usize));
+    let mut all: Vec<Pending> = motion.map(|(at, what)| Pending { at, conditional: true, what }).collect();
     for (key, event) in play.state.queue.iter() {
         let (mine, conditional, what) = match event {
-            LiveEvent::Arrive(s) => {
-                let journey = play.state.going[*s as usize].journey();
-                let phase = journey.map_or("", |j| j.phases[j.at as usize].name.as_str());
-                (*s == slot, true, format!("finish {phase}"))
-            }
             LiveEvent::Zone(s) => (*s == slot, true, "zone".to_owned()),
             LiveEvent::Deliver { to, .. } => (*to == robot, false, "message".to_owned()),
             LiveEvent::Timer { robot: r, .. } => (*r == robot, false, "timer".to_owned()),
@@ -205,22 +211,47 @@ fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
             }
             LiveEvent::Look(watch) => (is_of(play.state, *watch, robot), false, "sense".to_owned()),
             LiveEvent::Start(r) => (*r == robot, false, "start".to_owned()),
-            LiveEvent::Fault(_) | LiveEvent::Wake(_) => (false, false, String::new()),
+            LiveEvent::Fault(_) | LiveEvent::Wake(_) | LiveEvent::Arrive(_) => (false, false, String::new()),
         };
         if mine {
             all.push(Pending { at: key.at, conditional, what });
         }
     }
-    if let Some((at, what)) = super::sky::Sky::collision(play.model, play.state, slot as usize, play.now) {
-        let collision = Pending { at, conditional: true, what: format!("collision with {what}") };
-        let place = all.partition_point(|p| p.at < at);
-        all.insert(place, collision);
-    }
+    all.sort_by_key(|p| p.at);
     all
 }
 
 fn is_of(state: &LiveState, watch: u64, robot: u32) -> bool {
     state.watches.iter().any(|w| w.watch == watch && w.robot == robot)
+}
+
+/// Something that is near: its uid, its number if it is a robot, its nearest point, and how far away that is.
+type Found = (Uid, Option<u32>, Vec2, f64);
+
+/// The nearest first, ties by uid; of one wall or obstacle only the nearest point counts.
+fn nearest_of_each(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by(|a, b| a.3.total_cmp(&b.3).then(a.0.cmp(&b.0)));
+    let mut owners: Vec<Uid> = Vec::new();
+    found.retain(|f| {
+        let again = owners.contains(&f.0);
+        owners.push(f.0);
+        !again
+    });
+    found
+}
+
+/// The corners of a body at a pose.
+pub(super) fn corners_at(outline: &Outline, pose: Pose2) -> Vec<Vec2> {
+    let rot = pose.rot();
+    outline.corners().iter().map(|c| pose.at + rot.apply(*c)).collect()
+}
+
+/// The nearest point of a hull, grown by a radius, to another one; and how far apart the two are.
+pub(super) fn nearest_of((mine, round): (&[Vec2], f64), (other, grown): (&[Vec2], f64)) -> (Vec2, f64) {
+    let apart = separation(mine, other).distance;
+    let (p, q) = nearest_points(mine, other);
+    let point = if apart > 0.0 { q + (p - q) * (grown / apart) } else { q };
+    (point, math::max(apart - round - grown, 0.0))
 }
 
 /// The world as a sensor of one robot sees it.
@@ -268,7 +299,7 @@ impl Surroundings for Look<'_> {
         self.state.robots.get(robot as usize).map_or(0, |r| r.light)
     }
 
-    fn near(&self, at: Vec2, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)> {
+    fn near(&self, at: Vec2, range: f64) -> Vec<Found> {
         let me = self.slot(self.robot);
         let live = self.model.live.as_ref();
         let mut found = Vec::new();
@@ -306,15 +337,41 @@ impl Surroundings for Look<'_> {
                 found.push((edge.owner, None, point, distance));
             }
         });
-        found.sort_by(|a, b| a.3.total_cmp(&b.3).then(a.0.cmp(&b.0)));
-        // Of one wall or obstacle only the nearest point counts.
-        let mut owners: Vec<Uid> = Vec::new();
-        found.retain(|f| {
-            let again = owners.contains(&f.0);
-            owners.push(f.0);
-            !again
+        nearest_of_each(found)
+    }
+
+    fn around(&self, range: f64) -> Vec<Found> {
+        let Some((own, pose)) = self.slot(self.robot).zip(self.pose(self.robot)) else { return Vec::new() };
+        let outline = self.model.outline(own);
+        let reach = outline.reach();
+        let mut found = Vec::new();
+        if outline.is_disc() {
+            found = self.near(pose.at, range + reach);
+            found.iter_mut().for_each(|f| f.3 = math::max(f.3 - reach, 0.0));
+            return found;
+        }
+        let mine = (&corners_at(outline, pose)[..], outline.round());
+        let mut take = |uid: Uid, number: Option<u32>, other: (&[Vec2], f64)| {
+            let (point, distance) = nearest_of(mine, other);
+            if distance <= range {
+                found.push((uid, number, point, distance));
+            }
+        };
+        let most = self.model.outlines.iter().fold(0.0, |most: f64, o| math::max(most, o.reach()));
+        for slot in self.sky.near(self.model.len(), pose.at, range + reach + most, self.now) {
+            let number = self.model.live.as_ref().and_then(|l| l.number(slot));
+            let gone = number.is_some_and(|n| self.state.robots[n as usize].status == Status::Gone);
+            if slot != own && !gone {
+                let other = self.model.outline(slot);
+                let corners = corners_at(other, self.state.going[slot].pose_at(self.now));
+                take(self.model.uids[slot], number, (&corners, other.round()));
+            }
+        }
+        let box_of = Vec2::new(range + reach, range + reach);
+        self.model.fixed.for_each_in(pose.at - box_of, pose.at + box_of, |_, edge| {
+            take(edge.owner, None, (&[edge.a, edge.b], 0.0));
         });
-        found
+        nearest_of_each(found)
     }
 
     fn radius(&self, robot: u32) -> f64 {

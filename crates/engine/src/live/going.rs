@@ -110,7 +110,8 @@ impl Going {
 
     /// Bytes of memory that its motion takes.
     pub(super) fn motion_bytes(&self) -> usize {
-        let journey = |j: &Journey| size_of::<Journey>() + j.phases.len() * size_of::<Phase>();
+        let journey =
+            |j: &Journey| size_of::<Journey>() + size_of_val(&j.phases[..]) + size_of_val(&j.events[..]);
         self.motion.as_ref().map_or(0, |m| size_of::<Moving>() + m.journey.as_deref().map_or(0, journey))
     }
 }
@@ -126,6 +127,8 @@ pub struct Journey {
     pub name: String,
     /// All its phases.
     pub phases: Vec<Phase>,
+    /// What its owner is told on the way: (the phase with whose beginning it happens, name), in order.
+    pub events: Vec<(u32, String)>,
     /// The one under way.
     pub at: u32,
     /// When that ends, as far as is known.

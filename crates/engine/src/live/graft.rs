@@ -90,10 +90,9 @@ pub(crate) fn graft(
     }
     for watch in &was.watches {
         let Some(robot) = who.number(watch.robot) else { continue };
-        let crossings = watch.crossings.iter().filter_map(|(s, c)| Some((who.slot(*s)?, *c)));
-        let crossings = crossings.collect();
-        state.watches.push(super::Watching { robot, crossings, ..watch.clone() });
+        state.watches.push(super::Watching { robot, crossings: Default::default(), ..watch.clone() });
     }
+    state.aim_anew(new);
     let asks = was.asks.iter().filter_map(|(r, node, what)| Some((who.number(*r)?, *node, what.clone())));
     state.asks = asks.collect();
     let open = was
@@ -138,9 +137,8 @@ impl Names<'_> {
             LiveEvent::Start(robot) => LiveEvent::Start(self.number(*robot)?),
             LiveEvent::Arrive(slot) => LiveEvent::Arrive(self.slot(*slot).filter(|s| stays(*s as usize))?),
             LiveEvent::Zone(slot) => LiveEvent::Zone(self.slot(*slot).filter(|s| stays(*s as usize))?),
-            LiveEvent::Crossing { watch, slot, entering } => {
-                LiveEvent::Crossing { watch: *watch, slot: self.slot(*slot)?, entering: *entering }
-            }
+            // Everybody may be elsewhere: exact watches are aimed anew.
+            LiveEvent::Crossing { .. } => return None,
             LiveEvent::Wake(token) => LiveEvent::Wake(Some(*token).filter(|_| self.same_robots)?),
             LiveEvent::Deliver { to, from, protocol, serial, bytes } => LiveEvent::Deliver {
                 to: self.number(*to)?,

@@ -17,6 +17,9 @@ impl Play<'_> {
         if plan.phases.is_empty() {
             let pose = self.state.going[slot].pose_at(self.now);
             self.set_going(slot, Going::rest(self.now, pose));
+            for (_, name) in plan.events {
+                self.pass(robot, (node, task), pose, name);
+            }
             self.then.push_back((robot, Happening::Ended { node, task, how: Ended::Finished }));
             return;
         }
@@ -25,6 +28,7 @@ impl Play<'_> {
             node,
             name: name_of(motion).to_owned(),
             phases: plan.phases,
+            events: plan.events,
             at: 0,
             until: Moment::NEVER,
             zone: None,
@@ -66,16 +70,30 @@ impl Play<'_> {
         let phase = journey.phases[journey.at as usize].clone();
         journey.factor = self.ground(pose.at);
         self.note_phase(slot, pose, &journey, &phase);
+        self.pass_events(slot, pose, &journey);
         self.go(slot, pose, journey, phase.duration_s, &phase);
+    }
+
+    /// Tells of the events with which the journey's present phase begins.
+    fn pass_events(&mut self, slot: usize, pose: Pose2, journey: &Journey) {
+        let Some(robot) = self.live.number(slot) else { return };
+        for (_, name) in journey.events.iter().filter(|e| e.0 == journey.at) {
+            self.pass(robot, (journey.node, journey.task), pose, name.clone());
+        }
+    }
+
+    /// A robot has come to an event of its motion.
+    fn pass(&mut self, robot: u32, (node, task): (u16, u64), pose: Pose2, name: String) {
+        if self.notes {
+            self.note(robot, Note::Row(standing(&name, RowKind::Passed, pose)));
+        }
+        self.then.push_back((robot, Happening::Passed { node, task, name }));
     }
 
     /// Goes on a phase from a pose, with `left_s` seconds left on ordinary ground.
     fn go(&mut self, slot: usize, pose: Pose2, mut journey: Box<Journey>, left_s: f64, phase: &Phase) {
-        let slower = if journey.factor == 1.0 { phase.clone() } else { phase.slowed(journey.factor, left_s) };
-        let left_s = left_s / journey.factor;
-        journey.until = self.now.plus(left_s);
-        let segment = slower.segment(pose);
-        journey.zone = self.next_border(&segment, left_s).map(|t| self.now.plus(t));
+        let slower;
+        (slower, journey.until, journey.zone) = self.leg(self.now, pose, phase, left_s, journey.factor);
         let (who, task) = (self.model.uids[slot], journey.task);
         if journey.until != Moment::NEVER {
             self.state.push(journey.until, who, task, LiveEvent::Arrive(slot as u32));
@@ -86,25 +104,45 @@ impl Play<'_> {
         self.set_going(slot, Going::told(self.now, pose, &slower, journey));
     }
 
+    /// A phase from a pose at a moment on ground that lets robots go by a factor, with `left_s` seconds left on ordinary
+    /// ground: as it is made there, when it ends, and when it crosses the edge of a zone before.
+    pub(super) fn leg(
+        &self,
+        from: Moment,
+        pose: Pose2,
+        phase: &Phase,
+        left_s: f64,
+        factor: f64,
+    ) -> (Phase, Moment, Option<Moment>) {
+        let slower = if factor == 1.0 { phase.clone() } else { phase.slowed(factor, left_s) };
+        let left_s = left_s / factor;
+        let zone = self.next_border(&slower.segment(pose), left_s).map(|t| from.plus(t));
+        (slower, from.plus(left_s), zone)
+    }
+
     /// A phase has ended: the next one begins, or the robot has arrived.
     pub(super) fn arrive(&mut self, slot: usize) {
         let Some(mut journey) = self.state.going[slot].take_journey() else { return };
         self.cancel(slot, &journey);
         let pose = journey.phases[journey.at as usize].end;
         let last = journey.at as usize + 1 == journey.phases.len();
-        if let Some(robot) = self.live.number(slot).filter(|_| self.notes) {
+        journey.at += 1;
+        if last {
+            self.pass_events(slot, pose, &journey);
+        }
+        let goes_on = journey.phases.get(journey.at as usize).is_some_and(|p| p.name.is_empty());
+        if let Some(robot) = self.live.number(slot).filter(|_| self.notes && !goes_on) {
             let kind = if last { RowKind::Finish } else { RowKind::Next };
             self.note(robot, Note::Row(standing(&journey.name, kind, pose)));
         }
         if !last {
-            journey.at += 1;
             self.phase(slot, pose, journey);
             return;
         }
         self.set_going(slot, Going::rest(self.now, pose));
         if let Some(robot) = self.live.number(slot) {
             let (node, task) = (journey.node, journey.task);
-            self.tell(robot, Happening::Ended { node, task, how: Ended::Finished });
+            self.then.push_back((robot, Happening::Ended { node, task, how: Ended::Finished }));
         }
     }
 
@@ -141,12 +179,12 @@ impl Play<'_> {
     }
 
     /// The zone a point is in; of several the first.
-    fn zone_at(&self, at: Vec2) -> Option<&Zone> {
+    pub(super) fn zone_at(&self, at: Vec2) -> Option<&Zone> {
         self.live.zones.iter().find(|z| z.holds(at))
     }
 
     /// How fast the ground at a point lets robots go.
-    fn ground(&self, at: Vec2) -> f64 {
+    pub(super) fn ground(&self, at: Vec2) -> f64 {
         match self.zone_at(at).map(|z| z.kind) {
             Some(ZoneKind::Slow(factor)) => factor,
             _ => 1.0,
@@ -170,17 +208,24 @@ impl Play<'_> {
     }
 
     fn note_phase(&mut self, slot: usize, pose: Pose2, journey: &Journey, phase: &Phase) {
-        let Some(robot) = self.live.number(slot).filter(|_| self.notes) else { return };
+        let Some(robot) = self.live.number(slot).filter(|_| self.notes && !phase.name.is_empty()) else {
+            return;
+        };
         let turns = phase.twist.linear() == Vec2::ZERO;
         let speed = phase.twist.linear().norm();
+        // Those without a name go on with it.
+        let on = journey.phases[journey.at as usize + 1..].iter().take_while(|p| p.name.is_empty());
+        let way = |p: &Phase| p.twist.linear().norm() * p.duration_s;
+        let (to, distance) =
+            on.fold((phase.end.at, way(phase)), |(_, distance), p| (p.end.at, distance + way(p)));
         let row = Row {
             motion: journey.name.clone(),
             kind: RowKind::Begin(journey.phases.len() > 1),
             at: pose.at,
-            to: phase.end.at,
+            to,
             heading: pose.heading,
             turn: if turns { phase.twist.spin * phase.duration_s } else { 0.0 },
-            distance: if turns { 0.0 } else { speed * phase.duration_s },
+            distance: if turns { 0.0 } else { distance },
             turn_speed: phase.twist.spin.abs(),
             speed,
         };

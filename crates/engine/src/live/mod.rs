@@ -8,6 +8,7 @@
 //! the two paths it is about. What is predicted stands in [`Sky`], which can be made anew at any moment.
 
 mod agenda;
+mod ahead;
 mod air;
 mod cast;
 mod deed;

@@ -121,6 +121,8 @@ pub enum RowKind {
     Next,
     /// The whole motion ended.
     Finish,
+    /// It came to an event of its pattern, whose name stands in the place of the motion's.
+    Passed,
     /// It touched something; whether its motion has several phases.
     Collision(Uid, bool),
 }

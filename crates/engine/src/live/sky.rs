@@ -75,34 +75,6 @@ impl Sky {
     }
 }
 
-impl Sky {
-    /// The next contact of one body as things stand: when, and with what.
-    pub(super) fn collision(
-        model: &Model,
-        state: &LiveState,
-        slot: usize,
-        now: Moment,
-    ) -> Option<(Moment, String)> {
-        if model.run.contact == ContactRule::Ghost {
-            return None;
-        }
-        // Asked seldom: a second sky with the same paths is asked until it names the body.
-        let mut flights = flights_of(model, state, now);
-        while let Some(meeting) = flights.next(Moment::NEVER) {
-            let is_it = meeting.body as usize == slot || meeting.with == With::Body(slot as u32);
-            if is_it {
-                let uid = match meeting.with {
-                    With::Body(b) if b as usize == slot => model.uids[meeting.body as usize],
-                    With::Body(b) => model.uids[b as usize],
-                    With::Edge(e) => model.fixed.edges()[e as usize].owner,
-                };
-                return Some((meeting.moment, model.path_of(uid).unwrap_or("something").to_owned()));
-            }
-        }
-        None
-    }
-}
-
 /// The bodies on their paths, with all contacts before `now` told.
 fn flights_of(model: &Model, state: &LiveState, now: Moment) -> Flights {
     let ghost = model.run.contact == ContactRule::Ghost;

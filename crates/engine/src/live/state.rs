@@ -60,7 +60,8 @@ pub struct Watching {
     pub what: WatchFor,
     /// How often.
     pub every: Every,
-    /// For exact ones: when each body crosses the range next, by slot.
+    /// For exact ones: when each body crosses the range next, by slot, or something fixed, by a number that is no slot;
+    /// and whether it comes in.
     pub crossings: BTreeMap<u32, (Moment, bool)>,
 }
 
@@ -86,11 +87,12 @@ pub enum LiveEvent {
     Arrive(u32),
     /// A body's centre crosses the edge of a zone. Conditional.
     Zone(u32),
-    /// A body (by slot) comes into or leaves the range of an exact watch. Conditional.
+    /// A body (by slot) or something fixed comes into or leaves the range of an exact watch, or it is time to look at it
+    /// again. Conditional.
     Crossing {
         /// The watch.
         watch: u64,
-        /// The body.
+        /// The body, or a number that is no slot.
         slot: u32,
         /// Whether it comes in.
         entering: bool,

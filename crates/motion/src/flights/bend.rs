@@ -5,7 +5,7 @@
 //! long as the pair takes to move by its own size: both are functions of the pair alone, and so is the
 //! contact. When it is asked for, or how often, never shows.
 
-use crate::contact::{Contact, Mover, Skin, Workspace, contact_at, first_contact_between};
+use crate::contact::{Contact, Mover, Skin, Workspace, contact_at, first_contact_between, gap_at};
 use swarmyard_base::{Moment, Vec2, math};
 use swarmyard_part_api::{Outline, Segment};
 
@@ -30,14 +30,14 @@ pub(super) struct Known {
 }
 
 /// Both motions on one clock that begins at the later start.
-struct Together<'a> {
-    start: Moment,
+pub(super) struct Together<'a> {
+    pub(super) start: Moment,
     a: Bent<'a>,
     b: Bent<'a>,
 }
 
 impl<'a> Together<'a> {
-    fn new(mut a: Bent<'a>, mut b: Bent<'a>, shift: Vec2) -> Together<'a> {
+    pub(super) fn new(mut a: Bent<'a>, mut b: Bent<'a>, shift: Vec2) -> Together<'a> {
         let start = a.start.max(b.start);
         a.segment.start_s = a.start.since(start);
         b.segment.start_s = b.start.since(start);
@@ -45,7 +45,7 @@ impl<'a> Together<'a> {
         Together { start, a, b }
     }
 
-    fn movers(&self) -> (Mover<'_>, Mover<'_>) {
+    pub(super) fn movers(&self) -> (Mover<'_>, Mover<'_>) {
         (
             Mover { outline: self.a.outline, segment: &self.a.segment },
             Mover { outline: self.b.outline, segment: &self.b.segment },
@@ -53,7 +53,8 @@ impl<'a> Together<'a> {
     }
 }
 
-fn fastest(body: &Bent<'_>) -> f64 {
+/// Greatest speed of any point of a body.
+pub(super) fn fastest(body: &Bent<'_>) -> f64 {
     let swing = if body.outline.is_disc() { 0.0 } else { body.outline.reach() * body.segment.spin.abs() };
     body.segment.top_speed() + swing
 }
@@ -77,6 +78,32 @@ pub(super) fn look(a: Bent<'_>, b: Bent<'_>, shift: Vec2, now: Moment, work: &mu
     let contact = first_contact_between(&a, &b, (from, to), SKIN, work);
     let hit = contact.map(|c| both.start.plus(c.time_s));
     Known { hit, until: both.start.plus(to) }
+}
+
+/// When `a` and `b` first meet, not before `after` and not after `until`: what one look after another finds. Windows
+/// in which they are too far apart to meet are passed over.
+pub(super) fn first(a: Bent<'_>, b: Bent<'_>, after: Moment, until: Moment) -> Option<Moment> {
+    let speed = fastest(&a) + fastest(&b);
+    let mut work = Workspace::default();
+    let mut now = after.max(a.start).max(b.start);
+    while now <= until {
+        if speed > 0.0 {
+            let both = Together::new(a, b, Vec2::ZERO);
+            let (a, b) = both.movers();
+            let gap = gap_at(&a, &b, now.since(both.start), &mut work) - SKIN.width_m;
+            // A little less than the way there, for rounding.
+            now = now.plus(math::max(gap * (1.0 - 1e-9), 0.0) / speed);
+        }
+        let known = look(a, b, Vec2::ZERO, now, &mut work);
+        if let Some(hit) = known.hit.filter(|hit| *hit >= after) {
+            return (hit <= until).then_some(hit);
+        }
+        if known.until == Moment::NEVER {
+            return None;
+        }
+        now = known.until;
+    }
+    None
 }
 
 /// How two bodies meet at a moment: the contact, and the closing speed.

@@ -1,9 +1,59 @@
-//! Who is where at a moment.
+//! Who is where at a moment, and when two would meet.
 //!
-//! In: a place and a moment. Out: the bodies near it. Nothing changes by asking.
+//! In: a place and a moment, or two paths. Out: the bodies near it, or a moment. Nothing changes by asking.
 
-use super::{AWAY, Body, Flights, GHOST, Space};
-use swarmyard_base::{Moment, Pose2, Vec2};
+use super::bend::{self, Bent};
+use super::{AWAY, Body, Flights, GHOST, Path, Space, disc_meeting, edge_meeting};
+use swarmyard_base::{Moment, Pose2, Rot2, Vec2};
+use swarmyard_part_api::{Outline, Segment};
+
+impl Flights {
+    /// When two bodies meet on a plane if they go on as they go, not before `after` and not after `until`: the moment
+    /// at which flights would let them meet. The one with the lower rank comes first.
+    ///
+    /// Whoever asks for pairs that turn, go round bends or have corners gives a bound: two that never meet are
+    /// followed all the way.
+    #[must_use]
+    pub fn first_meeting(
+        a: (&Path, &Outline),
+        b: (&Path, &Outline),
+        after: Moment,
+        until: Moment,
+    ) -> Option<Moment> {
+        if is_plain(a) && is_plain(b) {
+            let met = disc_meeting((a.0, a.1.reach()), (b.0, b.1.reach()), Vec2::ZERO);
+            return met.filter(|m| *m >= after && *m <= until);
+        }
+        bend::first(bent(a), bent(b), after, until)
+    }
+
+    /// When a body meets the line between two points: see [`Flights::first_meeting`].
+    #[must_use]
+    pub fn first_meeting_with_edge(
+        body: (&Path, &Outline),
+        ends: (Vec2, Vec2),
+        after: Moment,
+        until: Moment,
+    ) -> Option<Moment> {
+        if is_plain(body) {
+            return edge_meeting((body.0, body.1.reach()), ends).filter(|m| *m >= after && *m <= until);
+        }
+        let line = Outline::line(ends.0, ends.1);
+        let segment = Segment::rest(0.0, Pose2::default(), Rot2::IDENTITY);
+        let edge = Bent { start: body.0.start(), segment, outline: &line };
+        bend::first(bent(body), edge, after, until)
+    }
+}
+
+/// Whether the closed form applies.
+pub(super) fn is_plain((path, outline): (&Path, &Outline)) -> bool {
+    outline.is_disc() && path.line().is_some()
+}
+
+/// A body as certified stepping has it.
+pub(super) fn bent<'a>((path, outline): (&Path, &'a Outline)) -> Bent<'a> {
+    Bent { start: path.start(), segment: path.segment_from(0.0), outline }
+}
 
 impl Flights {
     /// Where a body's centre is at a moment, not before its path's start.

@@ -1,10 +1,106 @@
-//! When the distance of two centres crosses a range: for sensors that notice at once, and for links.
+//! When the distance of two centres crosses a range, or that of outlines: for sensors that notice at once, and for links.
 //!
-//! In: two paths and a range. Out: the next moment of a crossing, and its direction. A function of the two paths
-//! and the range alone; asking from another moment finds the same crossings.
+//! In: two paths and a range. Out: the next moment of a crossing, and its direction. Of centres it is a function of
+//! the two paths and the range alone; asking from another moment finds the same crossings.
 
-use super::Path;
+use super::bend::{Bent, SKIN, Together, fastest};
+use super::query::{bent, is_plain};
+use super::{Flights, Path, edge_meeting};
+use crate::contact::{Workspace, first_contact_between, gap_at};
 use swarmyard_base::{Moment, Vec2, math};
+use swarmyard_part_api::Outline;
+
+/// What has been within the range is outside again when it is so much farther away, m: on bends and among corners
+/// nearer goings and comings are not told apart.
+const CLEAR_M: f64 = 1e-3;
+
+/// Nearer to the range than this counts as there where there is no closed form, m.
+const THERE_M: f64 = 1e-6;
+
+impl Flights {
+    /// When a body's outline comes within `range` of one of several others next, after `after` and not after `until`. The
+    /// others count as one thing: while it is within the range of any, nothing comes. Of two that move on lines without
+    /// turning it is found to the last bits; else to a micrometre.
+    #[must_use]
+    pub fn approach(
+        body: (&Path, &Outline),
+        things: &[(Path, Outline)],
+        range: f64,
+        after: Moment,
+        until: Moment,
+    ) -> Option<Moment> {
+        let grown = body.1.grown(range);
+        let me = (body.0, &grown);
+        let starts = things.iter().map(|t| t.0.start()).fold(body.0.start(), Moment::max);
+        let outside = leave(me, things, after.max(starts), until)?;
+        let first = |thing: &(Path, Outline)| match (is_plain(me), ends_at_rest(thing)) {
+            (true, Some(ends)) => edge_meeting((me.0, grown.reach()), ends).filter(|m| *m >= outside),
+            _ => touch(bent(me), bent((&thing.0, &thing.1)), outside, until),
+        };
+        things.iter().filter_map(first).min().filter(|m| *m <= until && *m > after)
+    }
+}
+
+/// The ends of a line that stays where it is.
+fn ends_at_rest((path, outline): &(Path, Outline)) -> Option<(Vec2, Vec2)> {
+    let &[a, b] = outline.corners() else { return None };
+    matches!(path, Path::Straight { position, velocity, heading, .. }
+        if *position == Vec2::ZERO && *velocity == Vec2::ZERO && *heading == 0.0)
+    .then_some((a, b))
+}
+
+/// The first moment found at which a body is free of all things: at once if it is.
+fn leave(me: (&Path, &Outline), things: &[(Path, Outline)], from: Moment, until: Moment) -> Option<Moment> {
+    let mut work = Workspace::default();
+    let speed = fastest(&bent(me)) + things.iter().map(|t| fastest(&bent((&t.0, &t.1)))).fold(0.0, math::max);
+    let mut gap = |now: Moment| {
+        let gap_to = |thing: &(Path, Outline)| {
+            let both = Together::new(bent(me), bent((&thing.0, &thing.1)), Vec2::ZERO);
+            let (a, b) = both.movers();
+            gap_at(&a, &b, now.since(both.start), &mut work)
+        };
+        things.iter().map(gap_to).fold(f64::INFINITY, math::min)
+    };
+    let mut now = from;
+    let mut apart = gap(now);
+    if apart > 2.0 * SKIN.width_m {
+        return Some(now);
+    }
+    while apart < 0.999 * CLEAR_M {
+        // It cannot be free sooner.
+        now = now.plus((CLEAR_M - apart) / speed);
+        if now > until || now == Moment::NEVER {
+            return None;
+        }
+        apart = gap(now);
+    }
+    Some(now)
+}
+
+/// When two that are apart touch.
+fn touch(a: Bent<'_>, b: Bent<'_>, from: Moment, until: Moment) -> Option<Moment> {
+    let mut work = Workspace::default();
+    let speed = fastest(&a) + fastest(&b);
+    if speed <= 0.0 {
+        return None;
+    }
+    let both = Together::new(a, b, Vec2::ZERO);
+    let (a, b) = both.movers();
+    let length = math::max(a.outline.reach() / speed, 1e-6);
+    let (mut t, last) = (from.since(both.start), until.since(both.start));
+    while t <= last {
+        // Too far away for a while: a little less than that, for rounding.
+        let gap = gap_at(&a, &b, t, &mut work) - 2.0 * SKIN.width_m;
+        t += math::max(gap * (1.0 - 1e-9), 0.0) / speed;
+        match first_contact_between(&a, &b, (t, t + length), SKIN, &mut work) {
+            Some(contact) if contact.gap <= THERE_M => return Some(both.start.plus(contact.time_s)),
+            // Many small steps without getting there.
+            Some(contact) => t = math::max(contact.time_s, t + FINEST_S),
+            None => t += length,
+        }
+    }
+    None
+}
 
 /// The next moment after `after` and not after `until` at which the distance of the two centres crosses `range`, and
 /// whether they come within it. Touching the range without crossing it does not count.

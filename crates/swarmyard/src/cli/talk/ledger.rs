@@ -193,6 +193,7 @@ fn told_word(what: &Indication) -> &'static str {
         Indication::View { .. } => "views",
         Indication::Clock { .. } => "clock",
         Indication::Ended { .. } => "ended",
+        Indication::Passed { .. } => "passed",
         Indication::Pushed { .. } => "pushed",
         Indication::Custom(_) => "own",
     }
