@@ -4,16 +4,19 @@
 
 It reads lines `Sender Recipient Command [variables]` and writes such lines. Four things make a program a module:
 it passes on what is not for it; it starts over at the reset, `0 0 0` and six numbers; it flushes after every line;
-it ends at the end of its input, or at the termination sequence `0 0 65534`. Needs nothing but Python 3.8.
+it ends at the end of its input, or at the termination sequence `0 0 65534`. In a chain of plain pipes nobody but the
+module itself can switch it on and off, so it knows those commands too, and its parameters: 1 is the step of the base,
+2 that of everything else, 3 the change that is none. Needs nothing but Python 3.8.
 """
+import math
 import os
 import struct
 import sys
 
 ME = int(os.environ.get("SWARMYARD_MODULE", "2"))
 DISPLAY = int(os.environ.get("DISPLAY_MODULE", "3"))
-RESET, MOVE, END = 0, 10, 65534
-STEPS = (1.0, 0.2, 0.2, 0.2, 0.2)  # of the base in metres, and of everything else
+RESET, MOVE, SET, OFF, ON, END = 0, 10, 65531, 65532, 65533, 65534
+USUAL = {1: 1.0, 2: 0.2, 3: 0.02}  # step of the base in metres, of everything else, and the threshold
 
 
 def single(x):
@@ -26,52 +29,87 @@ def say(d, flag, v):
     print(ME, DISPLAY, MOVE, *numbers, flush=True)
 
 
-def move(old, values):
-    """Leads over from the old point to a new one; answers the new one, or None when it is the end."""
-    if len(values) == 5:  # the short form: BasePos BaseRot Jnt1 Jnt2 Jnt3
-        values = [0, 0, values[0], 0] + values[1:]
-    d, flag = values[:2], int(values[3])
-    new = [single(x) for x in [values[2]] + values[4:]]
-    if flag == 1:
-        print(ME, DISPLAY, MOVE, "0. 0. 0. -1 0. 0. 0. 0.", flush=True)
-        return None
-    if old is None:
-        say(d, flag, new)
-        return new
-    changed = [i for i in range(5) if abs(new[i] - old[i]) > 0.02]
-    if changed:
-        i, between = changed[0], list(old)
-        step = single(STEPS[i])
-        if abs(new[i] - old[i]) / step > 100000:
+class Interpolator:
+    def __init__(self):
+        self.is_on = True
+        self.start_over()
+
+    def start_over(self):
+        self.point, self.parameters = None, dict(USUAL)
+
+    def set(self, which, value):
+        if which not in USUAL or not value > 0:
+            print("parameters are 1 and 2 (steps), 3 (threshold), each greater than 0", file=sys.stderr)
+            return
+        self.parameters[int(which)] = value
+
+    def go_to(self, values):
+        """Leads over from the point before to a new one; answers whether there may be more."""
+        if len(values) == 5:  # the short form: BasePos BaseRot Jnt1 Jnt2 Jnt3
+            values = [0, 0, values[0], 0] + values[1:]
+        d, flag = values[:2], int(values[3])
+        if flag == 1:
+            print(ME, DISPLAY, MOVE, "0. 0. 0. -1 0. 0. 0. 0.", flush=True)
+            return False
+        try:
+            d, new = [single(x) for x in d], [single(x) for x in [values[2]] + values[4:]]
+        except OverflowError:
+            print("the number is too great:", values, file=sys.stderr)
+            return True
+        if self.point is None:
+            say(d, flag, new)
+        elif not self.lead_over(d, flag, new):
+            return True
+        self.point = new
+        return True
+
+    def lead_over(self, d, flag, new):
+        """The first value that has changed goes in steps; answers whether the point can be reached."""
+        changed = [i for i in range(5) if abs(single(new[i] - self.point[i])) > self.parameters[3]]
+        if not changed:
+            return True
+        i, between = changed[0], list(self.point)
+        step = single(self.parameters[1 if i == 0 else 2])
+        is_lost = any(x in (single(x + step), single(x - step)) for x in (between[i], new[i]))
+        if is_lost or abs(new[i] - between[i]) / step > 100000:
             print("the point is too far away:", new[i], file=sys.stderr)
-            return old
-        while between[i] <= new[i] if new[i] > old[i] else between[i] >= new[i]:
+            return False
+        is_back = new[i] < between[i]
+        while between[i] >= new[i] if is_back else between[i] <= new[i]:
             say(d, flag, between)
-            between[i] = single(between[i] + (step if new[i] > old[i] else -step))
-    return new
+            between[i] = single(between[i] + (-step if is_back else step))
+        return True
 
 
 def main():
-    point = None
+    me = Interpolator()
     for line in sys.stdin:
         words = line.split()
         try:
             sender, recipient, command = (int(w) for w in words[:3])
             values = [float(w) for w in words[3:]]
+            if not all(math.isfinite(x) for x in values):
+                raise ValueError
         except ValueError:
             print("not a line:", line.strip(), file=sys.stderr)
             continue
         if recipient != ME:
             print(line.rstrip("\n"), flush=True)  # for others, or for all: it goes on
+        if recipient not in (ME, 0):
+            continue
         if sender == 0 and recipient == 0 and command == RESET:
-            point = None
+            me.start_over()
             say((0, 0), 0, [0.0] * 5)
         elif sender == 0 and recipient == 0 and command == END:
             return
-        elif recipient == ME and command == MOVE and len(values) in (5, 8):
-            point = move(point, values)
-            if point is None:
-                return
+        elif sender == 0 and command in (ON, OFF):
+            me.is_on = command == ON
+        elif not me.is_on:
+            continue
+        elif sender == 0 and command == SET and len(values) >= 2:
+            me.set(values[0], values[1])
+        elif command == MOVE and len(values) in (5, 8) and not me.go_to(values):
+            return
 
 
 main()

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use swarmyard_modules::pipe::{Here, Patience, Program, Runner, Source};
-use swarmyard_modules::{Event, Head, How, LinkLimits, Universe};
+use swarmyard_modules::{Event, Head, How, LinkLimits, Universe, What};
 
 const RESET: &str = "0 0 0 -10 -10 -10 10 10 10";
 /// How long a chain of a test may take on a busy machine.
@@ -301,45 +301,62 @@ fn an_unknown_host_is_refused_before_anything_starts() {
     assert!(error.contains("`iris`") && error.contains("--hosts"), "{error}");
 }
 
-/// The folder of samples.
-fn sdk() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../sdk")
-}
-
-const POINTS: [&str; 5] =
-    [RESET, "1 2 10 0 0 0 0 0 0 0 0", "1 2 10 0 0 3 0 0 0 0 0", "4 9 12 1 2 3 4", "1 2 10 0 0 3 0 0 0.5 0 0"];
-
-/// What the built-in interpolator makes of the points, in a chain.
-fn interpolated() -> Vec<String> {
-    let z = "0.000000";
-    let at = |v0: &str, v2: &str| format!("2 3 10 {z} {z} {v0} 0 {z} {v2} {z} {z}");
-    let mut out = vec![RESET.to_owned(), at(z, z), at(z, z)];
-    out.extend([z, "1.000000", "2.000000", "3.000000"].map(|v| at(v, z)));
-    out.push("4 9 12 1 2 3 4".into());
-    out.extend([z, "0.200000", "0.400000"].map(|v| at("3.000000", v)));
-    out
+#[test]
+fn a_program_is_not_started_before_its_first_line() {
+    let (go, ran) = (no_file("go"), no_file("ran"));
+    let (go_shown, ran_shown) = (go.display(), ran.display());
+    let says = format!("until [ -e {go_shown} ]; do sleep 0.05; done; echo '{RESET}'; echo '1 2 1'");
+    let mut late = counter(2);
+    late.words[2].insert_str(0, &format!(": > {ran_shown}; "));
+    let mut runner = calm(program(1, &["sh", "-c", &says]), vec![late]);
+    let mut steps = 0;
+    let (out, events) = until(&mut runner, |_, _, _| {
+        steps += 1;
+        steps > 20
+    });
+    assert!(out.is_empty(), "{out:?}");
+    assert!(!ran.exists() && runner.process(2).is_none(), "it runs although nothing was said to it");
+    assert!(events.iter().all(|e| e.number == 1), "{events:?}");
+    std::fs::write(&go, "").unwrap();
+    let (out, _, ends) = finish(runner);
+    assert_eq!(out, [RESET, "2 9 1 1"]);
+    assert_eq!(ends[1], (2, How::Exited(0)));
+    assert!(ran.exists());
+    std::fs::remove_file(&go).unwrap();
+    std::fs::remove_file(&ran).unwrap();
 }
 
 #[test]
-fn the_python_sample_is_a_module_that_can_be_killed() {
-    let sample = sdk().join("python/smooth_module.py").display().to_string();
-    let (out, events, ends) = finish(calm(source(&POINTS), vec![program(2, &["python3", &sample])]));
-    assert_eq!(out, interpolated(), "{events:?}");
-    assert_eq!(ends[1], (2, How::Exited(0)));
-}
-
-#[test]
-fn the_c_sample_is_a_module() {
-    let folder = std::env::temp_dir().join(format!("swarmyard-c-module-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let built = folder.join("smooth").display().to_string();
-    let code = sdk().join("c/smooth_module.c").display().to_string();
-    let status = std::process::Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", &code, "-o", &built, "-lm"])
-        .status();
-    assert!(status.expect("there is a C compiler").success());
-    let (out, events, ends) = finish(calm(source(&POINTS), vec![program(2, &[&built])]));
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(out, interpolated(), "{events:?}");
-    assert_eq!(ends[1], (2, How::Exited(0)));
+fn a_killed_module_without_state_says_the_same_without_its_past() {
+    let lines: Vec<String> =
+        std::iter::once(RESET.to_owned()).chain((0..2000).map(|i| format!("1 2 1 {i}"))).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let echo = |is_stateless| {
+        let echo = shell(2, "if [ $to = 2 ]; then echo \"2 9 1 $rest\"; fi");
+        Program { is_stateless, ..echo }
+    };
+    let (undisturbed, _, _) = finish(calm(source(&lines), vec![echo(true)]));
+    assert_eq!(undisturbed.len(), 2001);
+    for is_stateless in [true, false] {
+        let mut runner = calm(source(&lines), vec![echo(is_stateless)]);
+        let mut is_killed = false;
+        let (out, events) = until(&mut runner, |r, out, _| {
+            if !is_killed
+                && out.len() > 1000
+                && let Some(pid) = r.process(2)
+            {
+                is_killed = true;
+                let _ = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
+            }
+            r.is_over()
+        });
+        assert!(out == undisturbed, "{} lines of {}: {events:?}", out.len(), undisturbed.len());
+        let again = events.iter().find_map(|e| match e.what {
+            What::Restarted { inputs } => Some(inputs),
+            _ => None,
+        });
+        let again = again.expect("it was killed");
+        // The reset is what every module gets first.
+        assert!(if is_stateless { again == 1 } else { again > 1000 }, "{again} inputs again");
+    }
 }
