@@ -55,7 +55,45 @@ const scenery = (page: Page) => page.evaluate(() => window.__modules!.scenery())
 const view = (page: Page) => page.evaluate(() => window.__modules!.view());
 const base_m = async (page: Page) => (await scenery(page))?.arm?.pose.base_m;
 
-test('the scene of the chain is shown: arm, obstacles, objects', async ({ chain }) => {
+/** A thing as it is drawn. */
+const drawn = async (page: Page, name: string) => (await view(page)).things.find((t) => t.name === name);
+
+/** Sends a line to the head of the chain. */
+const send = async (page: Page, text: string): Promise<void> => {
+  await page.getByTestId('line').fill(text);
+  await page.getByTestId('send').click();
+  await expect(page.getByTestId('answer')).toHaveText(`Sent: ${text}`);
+};
+
+/** Numbers with three decimals, so that they can be compared. */
+const rounded = (numbers: readonly number[] | undefined) =>
+  numbers?.map((x) => Math.round(x * 1000) / 1000 + 0);
+
+/** The direction from one point to another, of length 1. */
+const from_to = (a: readonly number[], b: readonly number[]): number[] => {
+  const along = b.map((x, i) => x - a[i]!);
+  return along.map((x) => x / Math.hypot(...along));
+};
+
+/** Red, green and blue in the middle of where a thing is on the screen. */
+const colour_of = async (page: Page, name: string): Promise<number[]> => {
+  const { pixel } = (await drawn(page, name))!;
+  const picture = (await page.locator('canvas.view').screenshot()).toString('base64');
+  return page.evaluate(
+    async ({ picture, pixel: [x, y] }) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${picture}`;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const pen = canvas.getContext('2d')!;
+      pen.drawImage(image, 0, 0);
+      return [...pen.getImageData(Math.round(x), Math.round(y), 1, 1).data.slice(0, 3)];
+    },
+    { picture, pixel },
+  );
+};
+
+test('the scene of the chain is shown: arm, obstacles, objects, each in its place', async ({ chain }) => {
   await expect.poll(() => base_m(chain)).toBe(4);
   const scene = (await scenery(chain))!;
   expect(Object.keys(scene.boxes)).toEqual(['1', '2']);
@@ -63,39 +101,124 @@ test('the scene of the chain is shown: arm, obstacles, objects', async ({ chain 
   expect(scene.arm!.points[4][0]).toBeCloseTo(19.3, 9);
   await expect(chain.getByTestId('facts')).toContainText('tip (19.30, 0.00, 1.00) m · 2 obstacles');
   // The universe, two boxes, two objects, and the eight pieces of the arm.
-  await expect.poll(async () => (await view(chain)).things).toBe(13);
+  const arm = ['platform', 'column', 'upper arm', 'forearm', 'hand', 'shoulder', 'elbow', 'wrist'];
+  const names = ['universe', 'box 1', 'box 2', 'object 1', 'object 7', ...arm];
+  await expect.poll(async () => (await view(chain)).things.map((t) => t.name)).toEqual(names);
+  const corners = async (name: string) => {
+    const { low, high } = (await drawn(chain, name))!;
+    return rounded([...low, ...high]);
+  };
+  expect(await corners('box 1')).toEqual([4, -8, 0, 8, -5, 3]);
+  expect(await corners('box 2')).toEqual([14, 6, 0, 18, 9, 6]);
+  // The arm is stretched along x: links of 6.4, 7 and 1.9 m from 4 m on, 1 m up, as thick as they are drawn.
+  expect(await corners('upper arm')).toEqual([4, -0.25, 0.75, 10.4, 0.25, 1.25]);
+  expect(await corners('forearm')).toEqual([10.4, -0.22, 0.78, 17.4, 0.22, 1.22]);
+  expect(await corners('hand')).toEqual([17.4, -0.15, 0.85, 19.3, 0.15, 1.15]);
+  expect(await corners('column')).toEqual([3.6, -0.4, 0, 4.4, 0.4, 1]);
+  const middle = async (name: string) => {
+    const { low, high } = (await drawn(chain, name))!;
+    return rounded(low.map((x, i) => (x + high[i]!) / 2));
+  };
+  expect(await middle('object 7')).toEqual([9, 12, 2]);
+  expect(await middle('object 1')).toEqual([19.3, 0, 1]);
+  expect(await middle('elbow')).toEqual([10.4, 0, 1]);
   await expect(chain.getByTestId('events')).toContainText('module 2 (smooth), 0 s: started');
+});
+
+test('what is shown is painted where it is on the screen', async ({ chain }) => {
+  await expect.poll(() => base_m(chain)).toBe(4);
+  // From above, so that nothing stands before anything.
+  await send(chain, '0 9 1 10 0.5 60 10 0 0');
+  await expect.poll(async () => (await view(chain)).eye).toEqual([10, 0.5, 60]);
+  const looks = async (name: string) => {
+    const [red, green, blue] = (await colour_of(chain, name)) as [number, number, number];
+    return { red, green, blue };
+  };
+  for (const name of ['box 1', 'box 2']) {
+    const { red, green, blue } = await looks(name);
+    expect(red, name).toBeGreaterThan(green + 20);
+    expect(blue, name).toBeGreaterThan(green + 10);
+  }
+  const { red, green, blue } = await looks('forearm');
+  expect(red).toBeGreaterThan(green + 20);
+  expect(green).toBeGreaterThan(blue + 40);
 });
 
 test('view commands enter at the head of the chain and come out at its end', async ({ chain }) => {
   await expect.poll(() => base_m(chain)).toBe(4);
   await chain.getByLabel('Eye x').fill('3');
   await chain.getByLabel('Eye y').fill('-40');
+  await chain.getByLabel('Towards x').fill('-6');
+  await chain.getByLabel('Towards y').fill('7');
+  await chain.getByLabel('Towards z').fill('1');
   await chain.getByTestId('look').click();
   await expect.poll(async () => (await view(chain)).eye).toEqual([3, -40, 18]);
+  expect(rounded((await view(chain)).direction)).toEqual(rounded(from_to([3, -40, 18], [-6, 7, 1])));
   await chain.getByLabel('Field of view').fill('70');
   await chain.getByTestId('field').click();
   await expect.poll(async () => (await view(chain)).field).toBe(70);
   await chain.getByTestId('object').selectOption('7');
   await chain.getByTestId('attach').click();
   await expect.poll(async () => (await view(chain)).eye).toEqual([9, 12, 2]);
+  // From there it looks to where it looked; the object takes it along.
+  expect(rounded((await view(chain)).direction)).toEqual(rounded(from_to([9, 12, 2], [-6, 7, 1])));
+  await send(chain, '0 4 12 7 9 13 4');
+  await expect.poll(async () => (await view(chain)).eye).toEqual([9, 13, 4]);
+  // Let go, the eye is back where command 1 had put it.
+  await chain.getByTestId('object').selectOption('0');
+  await chain.getByTestId('attach').click();
+  await expect(chain.getByTestId('answer')).toHaveText('Sent: 0 65534 13 0');
+  await expect.poll(async () => (await view(chain)).eye).toEqual([3, -40, 18]);
+});
+
+test('both forms of a move, obstacles and objects reach the display from the panel', async ({ chain }) => {
+  await expect.poll(() => base_m(chain)).toBe(4);
+  const pose = async () => (await scenery(chain))!.arm!.pose;
+  await send(chain, '0 9 10 0 0 7 0 0.5 0.25 0.125 -0.25');
+  await expect.poll(pose).toEqual({ base_m: 7, turn_rad: 0.5, joints_rad: [0.25, 0.125, -0.25] });
+  const eight = (await scenery(chain))!.arm!.points;
+  await send(chain, '0 9 10 2 0 0 0 0');
+  await expect.poll(pose).toEqual({ base_m: 2, turn_rad: 0, joints_rad: [0, 0, 0] });
+  await send(chain, '0 9 10 7 0.5 0.25 0.125 -0.25');
+  await expect.poll(() => base_m(chain)).toBe(7);
+  expect((await scenery(chain))!.arm!.points).toEqual(eight);
+  // An obstacle and an object of the display itself, and one that goes through the module of obstacles.
+  await send(chain, '0 9 11 5 -3 -3 0 -1 -2 1');
+  await send(chain, '0 4 11 1 4 -9 0 8 -7 2');
+  await send(chain, '0 9 12 8 1 2 3');
+  await expect.poll(async () => rounded((await drawn(chain, 'box 5'))?.low)).toEqual([-3, -3, 0]);
+  expect(rounded((await drawn(chain, 'box 5'))?.high)).toEqual([-1, -2, 1]);
+  await expect.poll(async () => rounded((await drawn(chain, 'box 1'))?.high)).toEqual([8, -7, 2]);
+  await expect.poll(async () => (await scenery(chain))!.objects['8']).toEqual([1, 2, 3]);
+  await expect(chain.getByTestId('object').locator('option')).toHaveText([/.*/, /1/, /7/, /8/]);
+});
+
+test('End ends the chain in order, its last scene stays, and nothing is taken any more', async ({
+  chain,
+}) => {
+  await expect.poll(() => base_m(chain)).toBe(4);
+  await chain.getByTestId('end').click();
+  await expect(chain.getByTestId('answer')).toHaveText('Sent: 0 0 65534');
+  for (const module of ['2 (smooth)', '3 (arm)', '4 (obstacles)'])
+    await expect(chain.getByTestId('events')).toContainText(`module ${module}, 0 s: ended: `);
+  await expect(chain.locator('[data-kind=ended]')).toHaveCount(4);
+  await expect(chain.locator('.modules-events .bad')).toHaveCount(0);
+  await chain.getByTestId('line').fill('0 9 2 60');
+  await chain.getByTestId('send').click();
+  await expect(chain.getByTestId('answer')).toHaveText('the chain has ended');
+  expect(await base_m(chain)).toBe(4);
+  expect((await view(chain)).field).toBe(45);
 });
 
 test('reset, parameters, on and off steer the modules', async ({ chain }) => {
   await expect.poll(() => base_m(chain)).toBe(4);
-  const line = chain.getByTestId('line');
-  const send = async (text: string): Promise<void> => {
-    await line.fill(text);
-    await chain.getByTestId('send').click();
-    await expect(chain.getByTestId('answer')).toHaveText(`Sent: ${text}`);
-  };
   // A step of half a metre ends a sweep at 5.5; one of a metre would end it at 5.
   await chain.getByLabel('Value').fill('0.5');
   await chain.getByTestId('set').click();
-  await send('0 2 10 5.5 0 0 0 0');
+  await send(chain, '0 2 10 5.5 0 0 0 0');
   await expect.poll(() => base_m(chain)).toBe(5.5);
   await chain.getByTestId('off').click();
-  await send('0 2 10 9 0 0 0 0');
+  await send(chain, '0 2 10 9 0 0 0 0');
   await chain.getByTestId('on').click();
   await expect(chain.getByTestId('events')).toContainText('switched off');
   await expect(chain.getByTestId('events')).toContainText('lines for it were dropped');

@@ -1,6 +1,6 @@
 //! What the display module shows: view point, arm, obstacles, objects.
 //!
-//! In: lines for the display, commands 1, 2, 10 (both forms), 11, 12, 13. Out: a plain value that a page draws.
+//! In: lines for the display, commands 1, 2, 10 (both forms), 11, 12, 13, 14. Out: a plain value that a page draws.
 //!
 //! | command | values |
 //! |---|---|
@@ -10,8 +10,9 @@
 //! | 11 | number and two corners of an obstacle |
 //! | 12 | number and place of an object |
 //! | 13 | number of the object that the view point is attached to; 0 for none |
+//! | 14 | three lengths of the arm, and the height of its shoulder; ours, not of 1986 |
 
-use crate::builtin::arm::{Arm, Pose};
+use crate::builtin::arm::{Arm, MADE_OF, Pose};
 use crate::builtin::obstacles::{BOX, OBJECT, check};
 use crate::builtin::{Flow, MOVE, Module, whole};
 use crate::control::Universe;
@@ -35,6 +36,8 @@ pub struct Scenery {
     pub field_deg: f64,
     /// The object that the eye is attached to.
     pub attached: Option<u16>,
+    /// What the arm is made of.
+    pub made_of: Arm,
     /// The arm, once there was a move.
     pub arm: Option<ArmShown>,
     /// Obstacles: two corners each.
@@ -65,6 +68,7 @@ impl Default for Scenery {
             towards: [5.0, 0.0, 3.0],
             field_deg: 45.0,
             attached: None,
+            made_of: Arm::default(),
             arm: None,
             boxes: BTreeMap::new(),
             objects: BTreeMap::new(),
@@ -101,7 +105,7 @@ impl Scenery {
                 let (pose, flag) = Pose::of(values).ok_or("a move has 5 or 8 values")?;
                 self.is_done = flag == -1.0;
                 if !self.is_done {
-                    self.arm = Some(ArmShown { pose, points: Arm::default().points(&pose) });
+                    self.arm = Some(ArmShown { pose, points: self.made_of.points(&pose) });
                 }
             }
             (BOX, values) => {
@@ -115,6 +119,12 @@ impl Scenery {
             }
             (13, &[n]) => self.attached = Some(whole(n)?).filter(|n| *n != 0),
             (13, _) => return Err("a view point is attached to one object".into()),
+            (MADE_OF, values) => {
+                self.made_of = Arm::of(values)?;
+                if let Some(arm) = &mut self.arm {
+                    arm.points = self.made_of.points(&arm.pose);
+                }
+            }
             (command, _) => return Err(format!("the display does not know command {command}")),
         }
         self.lines += 1;
@@ -153,6 +163,7 @@ impl Module for Scenery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builtin::arm::ArmModule;
 
     fn shown(lines: &[&str]) -> Scenery {
         let mut scenery = Scenery::default();
@@ -186,6 +197,22 @@ mod tests {
     }
 
     #[test]
+    fn the_arm_is_drawn_as_it_is_made_also_when_that_changes_in_its_place() {
+        let straight = "2 3 10 5 0 0 0 0";
+        let tip = |s: &Scenery| s.arm.unwrap().points[4];
+        let before = shown(&["3 4 14 1 2 3 0.5", straight]);
+        assert_eq!(tip(&before), [11.0, 0.0, 0.5]);
+        assert_eq!(shown(&[straight, "3 4 14 1 2 3 0.5"]).arm, before.arm);
+        // What the arm says when it is given other lengths is what is drawn.
+        let (mut arm, mut said) = (ArmModule::new(3, 4, 1), Vec::new());
+        arm.take(&Line::parse(b"0 3 65531 1 2.5").unwrap(), &mut said).unwrap();
+        arm.take(&Line::parse(b"2 3 10 1 0.3 0.2 -0.4 0.1").unwrap(), &mut said).unwrap();
+        let lines: Vec<&str> = said.iter().map(String::as_str).collect();
+        let s = shown(&lines);
+        assert_eq!((s.made_of.links_m[0], tip(&s)), (2.5, s.objects[&1]));
+    }
+
+    #[test]
     fn the_last_word_of_the_interpolator_moves_nothing() {
         let s = shown(&["2 3 10 5 0 0 0 0", "2 3 10 0. 0. 0. -1 0. 0. 0. 0."]);
         assert!(s.is_done);
@@ -215,6 +242,8 @@ mod tests {
             "0 3 12 1 1",
             "0 3 13 0.5",
             "0 3 13",
+            "0 3 14 1 2 3",
+            "0 3 14 1 2 -3 1",
             "0 3 99",
         ];
         for line in bad {

@@ -12,6 +12,7 @@ export interface Scenery {
   towards: Point3;
   field_deg: number;
   attached: number | null;
+  made_of: { links_m: Point3; shoulder_m: number };
   arm: {
     pose: { base_m: number; turn_rad: number; joints_rad: Point3 };
     /** Foot, shoulder, elbow, wrist and tip. */

@@ -12,6 +12,14 @@ import type { Point3, Scenery } from './scenery';
 const COLOURS = { base: 0x56b4e9, link: 0xe69f00, joint: 0x7f7f7f, box: 0xcc79a7, object: 0x009e73 };
 const UP = new THREE.Vector3(0, 0, 1);
 
+/** A thing as it is drawn: the corners of what it fills in space, in metres, and where its middle is on the canvas, in pixels. */
+export interface Drawn {
+  name: string;
+  low: number[];
+  high: number[];
+  pixel: [number, number];
+}
+
 export class ModuleSpace {
   readonly canvas = h('canvas', { class: 'view', role: 'img', aria: { label: t.modulesCanvas } });
   private readonly renderer: THREE.WebGLRenderer;
@@ -36,8 +44,10 @@ export class ModuleSpace {
   show(scenery: Scenery): void {
     disposeAll(this.things);
     this.things.add(floor(scenery.universe));
-    for (const [low, high] of Object.values(scenery.boxes)) this.things.add(box(low, high));
-    for (const place of Object.values(scenery.objects)) this.things.add(ball(place, 0.35, COLOURS.object));
+    for (const [n, [low, high]] of Object.entries(scenery.boxes))
+      this.things.add(named(`box ${n}`, box(low, high)));
+    for (const [n, place] of Object.entries(scenery.objects))
+      this.things.add(named(`object ${n}`, ball(place, 0.35, COLOURS.object)));
     if (scenery.arm) this.things.add(...arm(scenery.arm.points));
     const [x, y, z] = scenery.eye_now;
     this.camera.fov = scenery.field_deg;
@@ -47,13 +57,23 @@ export class ModuleSpace {
     this.requestDraw();
   }
 
-  /** What the camera sees, for tests. */
-  view(): { eye: number[]; field: number; things: number } {
+  /** Where the camera is, the direction in which it looks (of length 1), and what is drawn; for tests. */
+  view(): { eye: number[]; direction: number[]; field: number; things: Drawn[] } {
+    this.camera.updateMatrixWorld();
     return {
       eye: this.camera.position.toArray(),
+      direction: this.camera.getWorldDirection(new THREE.Vector3()).toArray(),
       field: this.camera.fov,
-      things: this.things.children.length,
+      things: this.things.children.map((thing) => this.drawn(thing)),
     };
+  }
+
+  private drawn(thing: THREE.Object3D): Drawn {
+    const around = new THREE.Box3().setFromObject(thing, true);
+    const middle = around.getCenter(new THREE.Vector3()).project(this.camera);
+    const { clientWidth: width, clientHeight: height } = this.stage;
+    const pixel: [number, number] = [((middle.x + 1) / 2) * width, ((1 - middle.y) / 2) * height];
+    return { name: thing.name, low: around.min.toArray(), high: around.max.toArray(), pixel };
   }
 
   private resize(): void {
@@ -72,6 +92,11 @@ export class ModuleSpace {
       this.renderer.render(this.scene, this.camera);
     });
   }
+}
+
+function named<T extends THREE.Object3D>(name: string, thing: T): T {
+  thing.name = name;
+  return thing;
 }
 
 function paint(colour: number): THREE.MeshLambertMaterial {
@@ -116,12 +141,14 @@ function arm([foot, shoulder, elbow, wrist, tip]: [
   );
   (platform.material as THREE.MeshLambertMaterial).color.set(COLOURS.base);
   return [
-    platform,
-    rod(foot, shoulder, 0.4, COLOURS.base),
-    rod(shoulder, elbow, 0.25, COLOURS.link),
-    rod(elbow, wrist, 0.22, COLOURS.link),
-    rod(wrist, tip, 0.15, COLOURS.link),
-    ...[shoulder, elbow, wrist].map((p) => ball(p, 0.4, COLOURS.joint)),
+    named('platform', platform),
+    named('column', rod(foot, shoulder, 0.4, COLOURS.base)),
+    named('upper arm', rod(shoulder, elbow, 0.25, COLOURS.link)),
+    named('forearm', rod(elbow, wrist, 0.22, COLOURS.link)),
+    named('hand', rod(wrist, tip, 0.15, COLOURS.link)),
+    named('shoulder', ball(shoulder, 0.4, COLOURS.joint)),
+    named('elbow', ball(elbow, 0.4, COLOURS.joint)),
+    named('wrist', ball(wrist, 0.4, COLOURS.joint)),
   ];
 }
 
@@ -141,7 +168,7 @@ function floor({ low, high }: Scenery['universe']): THREE.Object3D {
   const truss = new THREE.BufferGeometry();
   truss.setAttribute('position', new THREE.Float32BufferAttribute(lines, 3));
   const ink = new THREE.LineBasicMaterial({ color: 0x8a94a3 });
-  const group = new THREE.Group();
+  const group = named('universe', new THREE.Group());
   group.add(new THREE.LineSegments(edges, ink), new THREE.LineSegments(truss, ink.clone()));
   return group;
 }

@@ -1,16 +1,22 @@
 //! A kinematic arm on its mobile base: the station's crane.
 //!
-//! In: poses of the arm, command 10 (both forms, by count). Out: the pose for the display, and where the tip of the arm
-//! is, as an object of the display: a view point can be attached to it.
+//! In: poses of the arm, command 10 (both forms, by count); parameters. Out: the pose for the display, and where the tip
+//! of the arm is, as an object of the display: a view point can be attached to it. Where parameters make it another arm,
+//! also what it is made of, command 14, so that the display draws that one; it is never said of the usual arm, which every
+//! display of 1986 draws.
 //!
 //! The base slides along x, on the truss; on it stands a turntable that turns about z; then three pitches: shoulder,
 //! elbow, wrist, each relative to the link before. Metres and radians.
 
+use super::obstacles::OBJECT;
 use super::{Flow, MOVE, Module, whole};
 use crate::control::{SET, Universe};
 use crate::line::Line;
 use serde::Serialize;
 use swarmyard_base::math::sin_cos;
+
+/// What the arm is made of, as command of the display: three lengths, and the height of the shoulder.
+pub const MADE_OF: u16 = 14;
 
 /// Where an arm is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -55,6 +61,20 @@ impl Default for Arm {
 }
 
 impl Arm {
+    /// The arm that four values make: three lengths, and the height of the shoulder.
+    ///
+    /// # Errors
+    /// When there are not four, or one is negative.
+    pub fn of(values: &[f64]) -> Result<Arm, String> {
+        match *values {
+            [a, b, c, shoulder_m] if values.iter().all(|v| *v >= 0.0) => {
+                Ok(Arm { links_m: [a, b, c], shoulder_m })
+            }
+            [_, _, _, _] => Err("a length is not negative".into()),
+            _ => Err("an arm is made of 4 lengths: three links, and the height of the shoulder".into()),
+        }
+    }
+
     /// Foot, shoulder, elbow, wrist and tip.
     #[must_use]
     pub fn points(&self, pose: &Pose) -> [[f64; 3]; 5] {
@@ -98,13 +118,15 @@ impl ArmModule {
         ArmModule { me, display, object, arm: Arm::default(), pose: Pose::default() }
     }
 
+    fn say(&self, command: u16, values: &[f64]) -> String {
+        Line::new(self.me, self.display, command, values).text().to_owned()
+    }
+
     fn tell(&self, out: &mut Vec<String>) {
         let Pose { base_m, turn_rad, joints_rad: [a, b, c] } = self.pose;
         let [x, y, z] = self.arm.tip(&self.pose);
-        let say =
-            |command, values: &[f64]| Line::new(self.me, self.display, command, values).text().to_owned();
-        out.push(say(MOVE, &[base_m, turn_rad, a, b, c]));
-        out.push(say(12, &[f64::from(self.object), x, y, z]));
+        out.push(self.say(MOVE, &[base_m, turn_rad, a, b, c]));
+        out.push(self.say(OBJECT, &[f64::from(self.object), x, y, z]));
     }
 }
 
@@ -129,6 +151,7 @@ impl Module for ArmModule {
                 if value < 0.0 {
                     return Err("a length is not negative".into());
                 }
+                let before = self.arm;
                 match which as u16 {
                     i @ 1..=3 => self.arm.links_m[usize::from(i) - 1] = value,
                     4 => self.arm.shoulder_m = value,
@@ -138,6 +161,10 @@ impl Module for ArmModule {
                             "parameters are 1, 2, 3 (lengths), 4 (height), 5 (object of the tip)".into()
                         );
                     }
+                }
+                if self.arm != before {
+                    let Arm { links_m: [a, b, c], shoulder_m } = self.arm;
+                    out.push(self.say(MADE_OF, &[a, b, c, shoulder_m]));
                 }
             }
             (command, _) => return Err(format!("the arm does not know command {command}")),
@@ -181,6 +208,31 @@ mod tests {
                 assert!((squared.sqrt() - length).abs() < 1e-12);
             }
         }
+    }
+
+    #[test]
+    fn what_it_is_made_of_is_told_when_that_changes_and_forgotten_at_a_reset() {
+        let mut arm = ArmModule::new(3, 4, 1);
+        let mut said = |text: &str| {
+            let mut out = Vec::new();
+            arm.take(&Line::parse(text.as_bytes()).unwrap(), &mut out).unwrap();
+            out
+        };
+        assert_eq!(
+            said("0 3 65531 2 8.5"),
+            ["3 4 14 6.4 8.5 1.9 1", "3 4 10 0 0 0 0 0", "3 4 12 1 16.8 0 1"]
+        );
+        // The same again, another object, a move: all that is no other arm.
+        assert_eq!(said("0 3 65531 2 8.5").len(), 2);
+        assert_eq!(said("0 3 65531 5 8"), ["3 4 10 0 0 0 0 0", "3 4 12 8 16.8 0 1"]);
+        assert_eq!(
+            said("0 3 65531 4 0.5"),
+            ["3 4 14 6.4 8.5 1.9 0.5", "3 4 10 0 0 0 0 0", "3 4 12 8 16.8 0 0.5"]
+        );
+        let mut out = Vec::new();
+        arm.reset(Universe::default(), &mut out);
+        assert_eq!(arm.arm, Arm::default());
+        assert_eq!(out.len(), 2);
     }
 
     #[test]
