@@ -5,10 +5,10 @@
 
 mod events;
 mod neko;
-mod report;
+pub(crate) mod report;
 mod speech;
 mod stop;
-mod tape;
+pub(crate) mod tape;
 mod watch;
 
 use super::cluster::SpreadArgs;
@@ -156,7 +156,7 @@ impl RunArgs {
 }
 
 /// Whether two names are one file. Devices may be used twice.
-fn is_same_file(a: &Path, b: &Path) -> bool {
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && a.is_file(),
         _ => a == b,

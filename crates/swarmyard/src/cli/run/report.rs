@@ -103,17 +103,13 @@ impl Ended<'_> {
             Ending::Signal => Exit::Signal,
             Ending::WallLimit => Exit::WallLimit,
             Ending::Finished if self.kept.no_picture.is_some() => Exit::Failed,
-            Ending::Finished if self.assertions().all(|(a, v)| a.met(v)) => Exit::Ok,
+            Ending::Finished if all_met(self.sim) => Exit::Ok,
             Ending::Finished => Exit::Assertion,
         }
     }
 
     fn hash(&self) -> String {
         format!("{:016x}", self.sim.hash())
-    }
-
-    fn assertions(&self) -> impl Iterator<Item = (&Assertion, &Verdict)> {
-        self.sim.model().asserts.iter().zip(&self.sim.state().verdicts)
     }
 
     /// Paths of the robots that are halted.
@@ -151,7 +147,7 @@ impl Ended<'_> {
 
     /// With `-q` only what went wrong is told.
     fn whisper(&self, out: &Out) {
-        for (a, v) in self.assertions().filter(|(a, v)| !a.met(v)) {
+        for (a, v) in assertions(self.sim).filter(|(a, v)| !a.met(v)) {
             out.say(&format!("assertion not met: {}{}", a.name, remark(a, v)));
         }
         if let Some(trouble) = &self.kept.trouble {
@@ -179,27 +175,13 @@ impl Ended<'_> {
                 writeln!(text, "  impacts     {} times over a body's limit", state.accounts.impact_limits);
         }
         let _ = writeln!(text, "  halted      {}", named(self.halted()));
-        self.assertions_text(&mut text);
+        text.push_str(&assertions_text(sim, self.ending == Ending::Finished));
         self.recording_text(&mut text);
         text.push_str(&self.spread.as_ref().map_or_else(String::new, Spread::text));
         text.push_str(&figures::elsewhere(&sim.elsewhere()));
         let _ = writeln!(text, "  hash        {}", self.hash());
         let _ = writeln!(text, "reproduce with: {}", self.reproduce());
         text
-    }
-
-    fn assertions_text(&self, text: &mut String) {
-        let all = self.sim.model().asserts.len();
-        if all == 0 {
-            return;
-        }
-        let met = self.assertions().filter(|(a, v)| a.met(v)).count();
-        let so_far = if self.ending == Ending::Finished { "" } else { " so far" };
-        let _ = writeln!(text, "  assertions  {met} of {all} met{so_far}");
-        for (a, v) in self.assertions() {
-            let word = if a.met(v) { "met    " } else { "NOT MET" };
-            let _ = writeln!(text, "    {word}  {}{}", a.name, remark(a, v));
-        }
     }
 
     fn recording_text(&self, text: &mut String) {
@@ -233,13 +215,6 @@ impl Ended<'_> {
         let recording = self.kept.file.as_ref().map(
             |(path, s)| json!({ "path": path, "bytes": s.bytes, "frames": s.frames, "thinned": s.thinned }),
         );
-        let asserts = self.assertions().map(|(a, v)| {
-            let failed = v.first_failure.filter(|_| a.holds == Holds::Always);
-            json!({
-                "name": a.name, "condition": a.text, "holds": word(a.holds), "met": a.met(v),
-                "asked": v.asked, "held": v.held, "first_failure_s": failed.map(seconds),
-            })
-        });
         let warnings = self.sim.warnings().0.iter();
         json!({
             "scenario": self.args.file, "title": model.title, "robots": model.robots(), "seed": model.run.seed,
@@ -254,13 +229,50 @@ impl Ended<'_> {
             "wall_s": self.wall.as_secs_f64(), "rtf": self.rtf(),
             "contacts": state.accounts.contacts, "impact_limits": state.accounts.impact_limits,
             "halted": self.halted().collect::<Vec<_>>(),
-            "assertions": asserts.collect::<Vec<_>>(),
+            "assertions": assertions_json(self.sim),
             "recording": recording, "recording_trouble": self.kept.trouble, "picture": self.kept.picture, "picture_trouble": self.kept.no_picture,
             "spread": self.spread.as_ref().map(Spread::json), "elsewhere": figures::elsewhere_json(&self.sim.elsewhere()),
             "hash": self.hash(), "reproduce": self.reproduce(),
             "warnings": warnings.map(|d| problem_json(&model.sources, d, None)).collect::<Vec<_>>(),
         })
     }
+}
+
+fn assertions(sim: &Sim) -> impl Iterator<Item = (&Assertion, &Verdict)> {
+    sim.model().asserts.iter().zip(&sim.state().verdicts)
+}
+
+/// Whether all assertions of a run are met.
+pub(crate) fn all_met(sim: &Sim) -> bool {
+    assertions(sim).all(|(a, v)| a.met(v))
+}
+
+/// How assertions stand, a line each; nothing where there are none.
+pub(crate) fn assertions_text(sim: &Sim, is_finished: bool) -> String {
+    let (mut text, all) = (String::new(), sim.model().asserts.len());
+    if all == 0 {
+        return text;
+    }
+    let met = assertions(sim).filter(|(a, v)| a.met(v)).count();
+    let so_far = if is_finished { "" } else { " so far" };
+    let _ = writeln!(text, "  assertions  {met} of {all} met{so_far}");
+    for (a, v) in assertions(sim) {
+        let word = if a.met(v) { "met    " } else { "NOT MET" };
+        let _ = writeln!(text, "    {word}  {}{}", a.name, remark(a, v));
+    }
+    text
+}
+
+/// The same for programs.
+pub(crate) fn assertions_json(sim: &Sim) -> Vec<Value> {
+    let all = assertions(sim).map(|(a, v)| {
+        let failed = v.first_failure.filter(|_| a.holds == Holds::Always);
+        json!({
+            "name": a.name, "condition": a.text, "holds": word(a.holds), "met": a.met(v),
+            "asked": v.asked, "held": v.held, "first_failure_s": failed.map(seconds),
+        })
+    });
+    all.collect()
 }
 
 /// Why an assertion stands as it does, where that is not plain.

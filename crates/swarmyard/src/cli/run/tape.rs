@@ -121,7 +121,7 @@ impl Tape {
 }
 
 /// At every how many stops a recording has a frame of the bodies; 1 where frames and quanta do not fit.
-pub(super) fn every(model: &Model) -> u64 {
+pub(crate) fn every(model: &Model) -> u64 {
     let quantum = model.run.quantum;
     let Some(rate) = Ratio::from_decimal(model.record.rate_hz) else { return 1 };
     // (1 / rate) / quantum
