@@ -185,6 +185,128 @@ fn a_host_that_is_killed_in_the_middle_of_a_stream_changes_no_byte_of_it() {
 }
 
 #[test]
+fn a_host_that_is_frozen_in_the_middle_of_a_stream_changes_no_byte_of_it() {
+    let dir = folder("frozen");
+    let (a, b) = (Host::start("a", &dir, &[]), Host::start("b", &dir, &[]));
+    let source = numbers(1500);
+    let counter = dir.join("counter").display().to_string();
+    let hosts = format!("{},{}", a.address(), b.address());
+    // Here silence is the subject, so the lease is one that passes.
+    let mut child =
+        command(&["simulate", "--lease", "6", "--hosts", &hosts, "local", &source, "a", "counter"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut out: Vec<String> = lines.by_ref().take(60).collect();
+    let since = Instant::now();
+    let frozen = Command::new("kill").args(["-STOP", &a.child.id().to_string()]).status().unwrap();
+    assert!(frozen.success());
+    out.extend(lines);
+    println!("the rest of {} lines {:?} after the host was frozen", out.len(), since.elapsed());
+    let output = child.wait_with_output().unwrap();
+    let told = errors(&output);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("host `a`") && told.contains("runs on host `b`"), "{told}");
+    let local = run(&["simulate", "local", &source, "local", &counter], "");
+    assert_eq!(out, said(&local).lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_module_is_added_on_another_host_while_a_chain_runs() {
+    let dir = folder("added");
+    let a = Host::start("a", &dir, &["--can", "sums"]);
+    let address = a.address();
+    let words = [
+        "simulate",
+        "--control",
+        "--lease",
+        LEASE,
+        "--hosts",
+        &address,
+        "local",
+        "sleep 1000",
+        "local",
+        "smooth",
+    ];
+    let mut child = command(&words);
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let reset = "0 0 0 -1 -1 -1 1 1 1";
+    writeln!(stdin, "{reset}").unwrap();
+    assert_eq!(lines.next().unwrap(), reset);
+    assert!(lines.next().unwrap().starts_with("2 3 10 "));
+    // By the name of the host, and by what it can do; one that is not there is told and changes nothing.
+    writeln!(stdin, "add legs counter\nadd a counter\nadd sums counter").unwrap();
+    writeln!(stdin, "0 3 5 1\n0 4 5 2\n0 3 5 3").unwrap();
+    let said: Vec<String> = lines.by_ref().take(3).collect();
+    assert_eq!(said, ["3 9 1 1 1", "4 9 1 1 2", "3 9 1 2 3"]);
+    let programs = a.info()["programs"].clone();
+    let names: Vec<_> = programs.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["counter", "counter"], "{programs}");
+    writeln!(stdin, "0 0 65534").unwrap();
+    assert_eq!(lines.last().unwrap(), "0 0 65534");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(errors(&output).contains("not done: "), "{}", errors(&output));
+}
+
+/// Robots that wander for a minute, so that somebody can look on.
+const HERD: &str = r#"format = 1
+[run]
+duration = "60s"
+[world]
+min = [-4, -3]
+max = [4, 3]
+[type.cart]
+radius = 0.1
+[[type.cart.part]]
+name = "drive"
+class = "diff-drive"
+[[type.cart.part]]
+name = "rays"
+class = "range-rays"
+rays = 4
+range = "1m"
+[type.cart.controller]
+class = "wander"
+[[robot]]
+name = "r"
+type = "cart"
+count = 12
+layout = { class = "grid", columns = 6, spacing = 1.2 }
+"#;
+
+#[test]
+fn hosts_tell_what_the_workers_of_a_run_under_way_have_done() {
+    let dir = folder("figures");
+    std::fs::write(dir.join("herd.toml"), HERD).unwrap();
+    let a = Host::start("a", &dir, &[]);
+    let (file, address) = (dir.join("herd.toml").display().to_string(), a.address());
+    let words = ["run", &file, "--no-record", "-q", "--rtf", "1", "--hash-every", "1", "--workers", "2"];
+    let mut child = command(&[&words[..], &["--hosts", &address, "--lease", LEASE]].concat());
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.by_ref().take(20).count(), 20);
+    let (since, running) = (Instant::now(), || a.info()["running"].clone());
+    let told = loop {
+        let told = running();
+        let figures = told.as_array().unwrap().iter().map(|r| &r["figures"]);
+        let is_told = |f: &Value| f["work_s"].as_f64() > Some(0.0) && f["sent"].as_u64() > Some(0);
+        if figures.clone().count() == 2 && figures.clone().all(is_told) {
+            break told;
+        }
+        assert!(since.elapsed() < Duration::from_secs(40), "{told}");
+    };
+    let bodies: u64 = told.as_array().unwrap().iter().map(|r| r["figures"]["bodies"].as_u64().unwrap()).sum();
+    assert_eq!(bodies, 12, "{told}");
+    let text = said(&run(&["hosts", &address], ""));
+    assert_eq!(
+        text.lines().filter(|l| l.contains(" s at work, ") && l.contains(" sent")).count(),
+        2,
+        "{text}"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn built_in_modules_come_home_when_no_host_is_left() {
     let dir = folder("home");
     let mut a = Host::start("a", &dir, &[]);

@@ -226,3 +226,35 @@ fn mistakes_in_files_are_told_with_their_line() {
     assert!(errors(&output).contains("line 2: `three` is not a number"), "{}", errors(&output));
     assert!(out(&output).is_empty());
 }
+
+#[test]
+fn a_module_said_to_be_stateless_says_the_same_and_does_not_get_its_past_again() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stateless-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (script, died) = (folder.join("echo.sh"), folder.join("died"));
+    // It dies once, in the middle.
+    let text = format!(
+        "while read -r from to command rest; do if [ $to = 2 ]; then \
+         if [ $rest = 150 ] && [ ! -e {0} ]; then : > {0}; kill -9 $$; fi; echo \"2 9 1 $rest\"; \
+         elif [ $to != 0 ]; then echo \"$from $to $command $rest\"; fi; done\n",
+        died.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let module = format!("sh {}", script.display());
+    let source = "sh -c 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo 1 2 5 $i; done'";
+    let chain = |words: &[&str]| {
+        let output = run(&[&["simulate"], words, &["local", source, "local", &module]].concat(), "");
+        assert!(output.status.success(), "{}", errors(&output));
+        (out(&output), errors(&output))
+    };
+    std::fs::write(&died, "").unwrap();
+    let (undisturbed, _) = chain(&[]);
+    assert_eq!(undisturbed.len(), 301);
+    for (words, inputs) in [(&["--stateless", "2"][..], 1), (&[], 150)] {
+        std::fs::remove_file(&died).unwrap();
+        let (lines, told) = chain(words);
+        assert_eq!(lines, undisturbed, "{words:?}");
+        assert!(told.contains(&format!("started again; it gets {inputs} inputs again")), "{words:?}: {told}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

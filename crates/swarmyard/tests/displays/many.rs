@@ -127,7 +127,18 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn frozen_killed_and_deaf_displays_cost_the_run_nothing() {
-    let (quiet, served) = (Served::start("alone", CROWD), Served::start("bad-company", CROWD));
+    bad_company("bad-company", &["--port", "0"]);
+}
+
+#[test]
+fn frozen_killed_and_deaf_displays_cost_a_run_on_workers_nothing() {
+    // No worker is taken for lost because this machine is busy.
+    bad_company("bad-company-of-workers", &["--port", "0", "--workers", "2", "--lease", "60"]);
+}
+
+fn bad_company(name: &str, words: &[&str]) {
+    let quiet = Served::start_with(&format!("{name}-alone"), CROWD, words);
+    let served = Served::start_with(name, CROWD, words);
     // One is frozen, one dies, one never reads what it asked for.
     let watches: Vec<Child> = (0..2)
         .map(|_| served.command("watch --every tick:1").stdout(Stdio::piped()).spawn().unwrap())

@@ -102,6 +102,28 @@ fn a_spread_run_has_the_hashes_of_one_in_one_process_and_can_be_paused_stepped_a
 }
 
 #[test]
+fn a_spread_run_whose_console_is_lost_goes_on_to_its_end() {
+    let text = HERD.replace("600s", "10s");
+    let words = ["--port", "0", "--workers", "2", "--lease", "60"];
+    let served = Served::start_with("spread-console-lost", &text, &words);
+    let mut other = Display::join(&served.url, "other", false);
+    let mut console = Display::join(&served.url, "console", true);
+    console.ask(json!({ "do": "speed", "factor": 4.0 }));
+    console.ask(json!({ "do": "start" }));
+    console.until(|s| s["state"] == "running" && s["stop"].as_u64() > Some(5));
+    // Without a word, while the run goes on.
+    drop(console);
+    while other.control["clients"].as_array().is_none_or(|all| all.len() != 1) {
+        other.hear();
+    }
+    let at = other.until(|s| s["state"] == "ended").clone();
+    assert_eq!(at["stop"], 200, "{at}");
+    assert_eq!(at["hash"], alone(&text, 200)[200].as_str());
+    let told = figures(&mut other, |s| s["workers"].as_array().is_some_and(|all| all.len() == 2));
+    assert_eq!(told["spread"]["lost"].as_array().map(Vec::len), Some(0), "{told}");
+}
+
+#[test]
 fn earlier_moments_branches_inputs_and_edits_work_on_a_spread_run() {
     let served = served("spread-steered");
     let mut display = Display::join(&served.url, "console", true);
