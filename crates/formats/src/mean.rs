@@ -284,7 +284,15 @@ impl<'a> Meaning<'_, 'a> {
                 self.context.report(d);
             }
             if section == "protocol" && table.get("stack").is_some() {
-                node.children.extend(stacks::instance(self, &table, &name, &child));
+                for part in stacks::instance(self, &table, &name, &child) {
+                    if part.name != name
+                        && let Some(first) = names.insert(part.name.clone(), place)
+                    {
+                        let d = duplicate(self.context, &part.name, place, first);
+                        self.context.report(d.on(format!("{path}/{}", part.name)));
+                    }
+                    node.children.push(part);
+                }
                 continue;
             }
             let Some(sheet) = self.class_of(&table, section, kinds, &child) else { continue };
@@ -455,7 +463,7 @@ impl<'a> Meaning<'_, 'a> {
         let mut params = self.read(sheet, &piece.table, path, &[]);
         let distinct = self.distinct_points(&piece.table, "points", &params, false, path);
         if distinct && piece.table.get("width").is_none() {
-            self.area(&params, path);
+            self.area(&params, path, "give a `width` for a band");
         }
         let few = params.points_or_none("points").is_some_and(|p| p.len() == 2);
         if few && piece.table.get("width").is_none() {

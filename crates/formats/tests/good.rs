@@ -74,6 +74,36 @@ fn robots_share_their_type_and_have_no_parameters() {
 }
 
 #[test]
+fn a_stack_is_its_protocols_under_the_name_of_its_use() {
+    let scene = load("stacks.toml");
+    let protocols = |path: &str| -> Vec<(String, String, Option<String>)> {
+        let all = at(&scene, path).children.iter().filter(|c| c.section == "protocol");
+        let link = |n: &Node| n.params.text_or_none("link").map(str::to_owned);
+        all.map(|n| (n.name.clone(), n.class.to_string(), link(n))).collect()
+    };
+    let row = |name: &str, class: &str, link: Option<&str>| {
+        (name.to_owned(), class.to_owned(), link.map(str::to_owned))
+    };
+    assert_eq!(
+        protocols("/types/one"),
+        [
+            row("steps-repeat", "reliable-link", None),
+            row("steps-twice", "reliable-link", Some("steps-repeat")),
+            row("steps", "lamport-order", Some("steps-twice")),
+            row("words-repeat", "reliable-link", None),
+            row("words-twice", "reliable-link", Some("words-repeat")),
+            row("words", "lamport-order", Some("words-twice")),
+            row("above", "lamport-order", Some("words-repeat")),
+        ],
+        "in the order of the stack, its last one under the name of the use, its own links within it"
+    );
+    assert_eq!(protocols("/types/two"), [row("order", "reliable-link", Some("network"))]);
+    assert_eq!(at(&scene, "/robots/a/steps-repeat").params.num("retry"), 0.3);
+    assert_eq!(at(&scene, "/robots/a/algorithm").params.text("broadcast"), "steps");
+    assert!(scene.find("/robots/a/steps-order").is_none());
+}
+
+#[test]
 fn run_world_and_record_exist_in_an_empty_scenario() {
     let scene = from("format = 1\n");
     assert_eq!(at(&scene, "/run").params.int("seed"), 1);

@@ -34,7 +34,7 @@ pub(super) fn faults(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>, robots: &
         let params = meaning.read(sheet, &table, &path, &[]);
         let given: Vec<&str> = DEEDS.into_iter().filter(|d| table.get(d).is_some()).collect();
         if given.len() != 1 {
-            let what = format!("a fault does one thing, and this one does {}", given.len());
+            let what = format!("a fault does one thing, and this one does `{}`", given.len());
             let d = Diagnostic::error("wrong-fault", what).at(Some(table.span)).on(path.as_str());
             meaning.context.report(d.suggest("", DEEDS));
         }
@@ -65,7 +65,7 @@ fn known_robots(meaning: &mut Meaning<'_, '_>, params: &Params, key: &str, robot
 pub(super) fn zones(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>) -> Node {
     meaning.listed("zone", "/world/zones", tables, |meaning, table, params, path| {
         if meaning.distinct_points(table, "points", params, true, path) {
-            meaning.area(params, path);
+            meaning.area(params, path, "name corners that are not on one line");
         }
         if params.text_or_none("kind") == Some("swallow")
             && let Some((key, _)) = table.entry("factor")

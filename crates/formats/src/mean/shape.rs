@@ -91,11 +91,11 @@ impl Meaning<'_, '_> {
     }
 
     /// Checks that three or more points enclose something.
-    pub(super) fn area(&mut self, params: &Params, path: &str) {
+    pub(super) fn area(&mut self, params: &Params, path: &str, help: &str) {
         let Some(points) = params.points_or_none("points").filter(|p| p.len() > 2) else { return };
         if !has_area(points) {
             let d = Diagnostic::error("bad-outline", "`points` cannot be used: they enclose no area");
-            self.context.report(d.at(params.span("points")).on(path).help("give a `width` for a band"));
+            self.context.report(d.at(params.span("points")).on(path).help(help));
         }
     }
 

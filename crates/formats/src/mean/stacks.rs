@@ -6,10 +6,11 @@
 
 use super::Meaning;
 use crate::convert;
-use crate::expand::list_of_tables;
+use crate::expand::{bad_name, list_of_tables};
 use crate::include::duplicate;
-use crate::tree::{Key, Tree, shortened};
+use crate::tree::{Data, Key, Tree, shortened};
 use std::collections::BTreeMap;
+use swarmyard_base::path::is_name;
 use swarmyard_base::{Diagnostic, Span};
 use swarmyard_part_api::{Kind, ParamType};
 use swarmyard_scene::{Node, Value};
@@ -33,18 +34,23 @@ pub(super) fn read(meaning: &mut Meaning<'_, '_>, tables: Vec<(Key, Tree)>) -> B
                 meaning.context.report(d.suggest(&key.text, ["protocol"]));
             }
         }
-        let Some((key, list)) = table.entry("protocol") else {
-            let d = Diagnostic::error("missing-key", format!("the stack `{}` has no protocols", name.text));
-            meaning.context.report(d.at(Some(name.span)).help("list them as `[[stack.NAME.protocol]]`"));
-            continue;
+        let tables = match table.entry("protocol") {
+            Some((key, list)) if !is_empty(list) => list_of_tables(meaning.context, key, list.clone()),
+            _ => {
+                let what = format!("the stack `{}` has no protocols", shortened(&name.text));
+                let d = Diagnostic::error("missing-key", what).at(Some(name.span)).on(path.as_str());
+                meaning.context.report(d.help("list them as `[[stack.NAME.protocol]]`"));
+                Vec::new()
+            }
         };
         let mut protocols: Vec<Node> = Vec::new();
         let mut names: BTreeMap<String, Span> = BTreeMap::new();
-        for table in list_of_tables(meaning.context, key, list.clone()) {
+        for table in tables {
             let name = meaning.part_name(&table, "protocol", &path);
             let child = format!("{path}/{name}");
             let place = table.get("name").map_or(table.span, |t| t.span);
-            if let Some(first) = names.insert(name.clone(), place) {
+            let twice = names.insert(name.clone(), place);
+            if let Some(first) = twice {
                 let d = duplicate(meaning.context, &name, place, first).on(child.as_str());
                 meaning.context.report(d);
             }
@@ -53,19 +59,26 @@ pub(super) fn read(meaning: &mut Meaning<'_, '_>, tables: Vec<(Key, Tree)>) -> B
             };
             let params = meaning.read(sheet, &table, &child, &["name", "class"]);
             let mut node = Node::new(name, sheet.class).with(params);
-            node.span = Some(table.span);
-            protocols.push(node);
+            (node.section, node.span) = ("protocol", Some(table.span));
+            // A second one of a name was reported; every use would repeat it.
+            if twice.is_none() {
+                protocols.push(node);
+            }
         }
         stacks.insert(name.text, Stack { protocols, key: name.span, used: false });
     }
     stacks
 }
 
+fn is_empty(list: &Tree) -> bool {
+    matches!(&list.data, Data::Array(items) if items.is_empty())
+}
+
 /// The protocols of one use of a composite.
 pub(super) fn instance(meaning: &mut Meaning<'_, '_>, table: &Tree, name: &str, path: &str) -> Vec<Node> {
     for (key, _) in table.table().unwrap_or_default() {
         if !["name", "stack"].contains(&key.text.as_str()) {
-            meaning.unused(path, key, "the stack says already what its protocols are");
+            meaning.unused(path, key, "a use of a stack has `name` and `stack` only");
         }
     }
     let Some(value) = table.get("stack") else { return Vec::new() };
@@ -95,7 +108,12 @@ pub(super) fn instance(meaning: &mut Meaning<'_, '_>, table: &Tree, name: &str, 
                 node.params.set(port.name, Value::Text(inner), span);
             }
         }
-        node.name = renamed(&node.name);
+        let whole = renamed(&node.name);
+        // Both may be names, and together too long.
+        if is_name(name) && is_name(&node.name) && !is_name(&whole) {
+            meaning.context.report(bad_name(&whole, value.span).on(path));
+        }
+        node.name = whole;
     }
     nodes
 }

@@ -30,7 +30,15 @@ pub(crate) fn registry() -> Registry {
         .param(Param::new("velocity", pair, "Velocity.").or(Value::Nums(vec![0.0, 0.0])))
         .param(Param::number("spin", Unit::RadianPerSecond, "Turning speed.").or_num(0.0));
     let drift = structure::keeps_moving(drift);
-    for sheet in [drive, rays, follow, drift] {
+    let of = |name| Param::new(name, ParamType::Name("protocol"), "What stands below.");
+    let link = Sheet::new("reliable-link", Kind::Protocol, "Loses nothing. For tests.")
+        .param(Param::number("retry", Unit::Second, "Time.").within(1e-3, 10.0).or_num(0.1))
+        .param(of("link"));
+    let order = Sheet::new("lamport-order", Kind::Protocol, "A total order. For tests.").param(of("link"));
+    let constant = Sheet::new("constant", Kind::Network, "Takes the same time always. For tests.")
+        .param(Param::number("delay", Unit::Second, "Time.").within(0.0, 100.0).or_num(0.001));
+    let step = Sheet::new("in-step", Kind::Algorithm, "All in step. For tests.").param(of("broadcast"));
+    for sheet in [drive, rays, follow, drift, link, order, constant, step] {
         registry.add(Class { sheet, build: None });
     }
     registry
