@@ -25,8 +25,8 @@ async fn ask_for_help(robot: Robot, settings: Settings) {
         let [x, y] = robot.draw([(min.x, max.x), (min.y, max.y)]).await;
         robot.send(&robot.others(), &Vec2::new(x, y));
 
-        let (from, order) = robot.receive::<Vec2>().await;
-        robot.say(&format!("{from} told me to go to ({}, {})", order.x, order.y));
+        let (_, order) = robot.receive::<Vec2>().await;
+        robot.say(&format!("Someone told me to go to: {}", written(order)));
         let [speed, turn_speed] = robot.draw([speed, turn_speed]).await;
         if robot.move_to(order, speed, turn_speed).await != Ended::Finished {
             // Somebody is in the way: one breath, then the next order.
@@ -35,9 +35,13 @@ async fn ask_for_help(robot: Robot, settings: Settings) {
     }
 }
 
+/// A place with all digits that it has, and one behind the point at least.
+fn written(place: Vec2) -> String {
+    format!("({:?}, {:?})", place.x, place.y)
+}
+
 fn show(bytes: &[u8]) -> (String, String) {
-    let order = from_bytes::<Vec2>(bytes);
-    (String::from("GOTO"), order.map_or_else(|why| why, |p| format!("[{}, {}]", p.x, p.y)))
+    (String::from("GOTO"), from_bytes::<Vec2>(bytes).map_or_else(|why| why, written))
 }
 
 /// The class `ask-for-help`.

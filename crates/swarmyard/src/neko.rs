@@ -1,5 +1,9 @@
 //! What happens in a run, as lines of Neko's log.
+//!
+//! In: the notes of a run, in their order. Out: lines as the thesis prints them. A [`Scribe`] keeps nothing of the
+//! run but for whom messages are, because the line of one that came names all its receivers.
 
+use std::collections::BTreeMap;
 use swarmyard_base::Moment;
 use swarmyard_engine::{LiveNote, Note, Row, RowKind};
 use swarmyard_formats::neko::log::{
@@ -11,41 +15,69 @@ use swarmyard_part_api::{Motion, Query, Watch, WatchFor};
 /// Most characters of what a program says or sends in one line.
 const MOST_TEXT: usize = 10_000;
 
-/// The line of a note, if the log has one for it: what is lost has none.
-///
-/// Every line reads back with [`log::read`].
-#[must_use]
-pub fn line(note: &LiveNote) -> Option<Line> {
-    let (time_s, robot) = (note.at.since(Moment::ZERO), note.robot);
-    let entry = match &note.what {
-        Note::Wanted { task, motion } => {
-            let task = u32::try_from(*task).unwrap_or(u32::MAX);
-            match command(motion) {
-                Some(command) => Entry::MotionRequest(MotionRequest { time_s, robot, task, command }),
+/// Most receivers of messages that a [`Scribe`] remembers. A message that was sent so many copies ago and comes
+/// only now is for its receiver alone, as far as the log can tell.
+const MOST_RECEIVERS: usize = 1 << 20;
+
+/// The number of a task among those that its robot has under way. A new motion takes the place of the old one, so
+/// there is one at most; the thesis prints 1 for every request, first or later.
+const TASK: u32 = 1;
+
+/// Writes lines about a run.
+#[derive(Clone, Debug, Default)]
+pub struct Scribe {
+    /// For whom messages are, by their numbers.
+    receivers: BTreeMap<u64, Vec<u32>>,
+    /// How many receivers these are in all.
+    remembered: usize,
+}
+
+impl Scribe {
+    /// The line of a note, if the log has one for it: what is lost has none.
+    ///
+    /// Every line reads back with [`log::read`].
+    pub fn line(&mut self, note: &LiveNote) -> Option<Line> {
+        let (time_s, robot) = (note.at.since(Moment::ZERO), note.robot);
+        let entry = match &note.what {
+            Note::Wanted { motion, .. } => match command(motion) {
+                Some(command) => Entry::MotionRequest(MotionRequest { time_s, robot, task: TASK, command }),
                 // A motion that the thesis has no line for is said in words.
                 None => Entry::Algorithm(text(&format!("MotionRequest {motion:?}"))),
+            },
+            Note::Row(row) => Entry::Motion(motion(time_s, robot, row)),
+            Note::Asked(query) => Entry::SensorRequest(SensorRequest { robot, sensing: asked(query) }),
+            Note::Watched(Some(Watch { what, .. })) => {
+                Entry::SensorRequest(SensorRequest { robot, sensing: watched(what) })
             }
+            Note::Watched(None) | Note::Lost { .. } => return None,
+            Note::Pushed { what, found, .. } => {
+                let found = found.iter().map(|at| [at.x, at.y]).collect();
+                Entry::SensorEvent(SensorEvent { time_s, robot, sensing: watched(what), found })
+            }
+            Note::Sent { serial, to, label, content, .. } => {
+                self.remember(*serial, to);
+                message(MessageEvent::Send, robot, to.clone(), label, content)
+            }
+            Note::Received { serial, from, label, content, .. } => {
+                let to = self.receivers.get(serial).cloned().unwrap_or_else(|| vec![robot]);
+                message(MessageEvent::Receive, *from, to, label, content)
+            }
+            Note::Said(words) => Entry::Algorithm(text(words)),
+            Note::Became(word) => Entry::Algorithm((*word).to_owned()),
+        };
+        Some(Line::at(time_s, robot, entry))
+    }
+
+    /// Why nothing is forgotten when all copies have come: a network may double one.
+    fn remember(&mut self, serial: u64, to: &[u32]) {
+        self.remembered += to.len();
+        self.receivers.insert(serial, to.to_vec());
+        while self.remembered > MOST_RECEIVERS
+            && let Some((_, forgotten)) = self.receivers.pop_first()
+        {
+            self.remembered -= forgotten.len();
         }
-        Note::Row(row) => Entry::Motion(motion(time_s, robot, row)),
-        Note::Asked(query) => Entry::SensorRequest(SensorRequest { robot, sensing: asked(query) }),
-        Note::Watched(Some(Watch { what, .. })) => {
-            Entry::SensorRequest(SensorRequest { robot, sensing: watched(what) })
-        }
-        Note::Watched(None) | Note::Lost { .. } => return None,
-        Note::Pushed { what, found, .. } => {
-            let found = found.iter().map(|at| [at.x, at.y]).collect();
-            Entry::SensorEvent(SensorEvent { time_s, robot, sensing: watched(what), found })
-        }
-        Note::Sent { to, label, content, .. } => {
-            message(MessageEvent::Send, robot, to.clone(), label, content)
-        }
-        Note::Received { from, label, content, .. } => {
-            message(MessageEvent::Receive, *from, vec![robot], label, content)
-        }
-        Note::Said(words) => Entry::Algorithm(text(words)),
-        Note::Became(word) => Entry::Algorithm((*word).to_owned()),
-    };
-    Some(Line::at(time_s, robot, entry))
+    }
 }
 
 /// Degrees from 0 to less than 360, as they are printed.
@@ -130,9 +162,18 @@ fn own(sensor: &str, args: &[f64]) -> Sensing {
 }
 
 fn message(event: MessageEvent, from: u32, to: Vec<u32>, label: &str, content: &str) -> Entry {
-    let content = text(content);
-    let content = (!content.is_empty()).then_some(Content::Text(content));
+    let content = match place(content) {
+        Some(at) => Some(Content::Point(at)),
+        None => Some(text(content)).filter(|t| !t.is_empty()).map(Content::Text),
+    };
     Entry::Message(log::Message { event, from, to, kind: text(label), content })
+}
+
+/// The place that a content is, when it is one and nothing else: `(x, y)`.
+fn place(content: &str) -> Option<[f64; 2]> {
+    let (x, y) = content.strip_prefix('(')?.strip_suffix(')')?.split_once(", ")?;
+    let number = |t: &str| t.parse::<f64>().ok().filter(|n| n.is_finite());
+    Some([number(x)?, number(y)?])
 }
 
 /// A text that stays on its line, of a bounded length.

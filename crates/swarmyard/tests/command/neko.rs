@@ -1,6 +1,7 @@
 //! Logs of Neko's robot simulator: written by `run`, read back by `import`.
 
 use crate::yard::Yard;
+use std::collections::{BTreeMap, BTreeSet};
 use swarmyard::Sim;
 use swarmyard::base::{Moment, Time};
 use swarmyard::formats::neko::log::{self, Condition, Entry, Line, MessageEvent};
@@ -29,6 +30,13 @@ fn moving() -> String {
     )
 }
 
+fn helping() -> String {
+    let parameters =
+        "min = [0, 0]\nmax = [700, 700]\nspeed = [3, 13]\nturn_speed = [\"6deg/s\", \"36deg/s\"]\n";
+    let network = "[network]\nclass = \"random\"\nmean = \"10s\"\n";
+    world("ghost", &format!("{network}[type.robot.algorithm]\nclass = \"ask-for-help\"\n{parameters}"))
+}
+
 /// Runs a world, and answers the lines of its log, which must be written back to the byte.
 fn logged(yard: &Yard, world: &str) -> Vec<Line> {
     yard.write("world.toml", world);
@@ -53,6 +61,47 @@ fn kind(line: &Line) -> &'static str {
         Entry::SensorRequest(_) => "asks",
         Entry::MotionRequest(_) => "wants",
         _ => "another line",
+    }
+}
+
+/// What the thesis prints.
+fn figure(number: &str) -> Vec<Line> {
+    let name = format!("figure-{number}.log");
+    let path = format!("{}/../formats/tests/neko/{name}", env!("CARGO_MANIFEST_DIR"));
+    log::read(&name, &std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The words of a line, with `#` for every number; without time and process, which two figures leave out. Places in
+/// requests are written in two ways there.
+fn shape(line: &Line) -> String {
+    let text = Line::bare(line.entry.clone()).to_string().replace(" ,", ",");
+    let mut shape = String::new();
+    let mut within = false;
+    for (k, c) in text.char_indices() {
+        let next = text[k + 1..].starts_with(|n: char| n.is_ascii_digit());
+        let goes_on = within && (c.is_ascii_digit() || (c == '.' && next));
+        if !goes_on && (c.is_ascii_digit() || (c == '-' && next)) {
+            shape.push('#');
+        } else if !goes_on {
+            shape.push(c);
+        }
+        within = goes_on || c.is_ascii_digit() || (c == '-' && next);
+    }
+    shape
+}
+
+/// The shapes of all lines that the thesis prints.
+fn printed() -> BTreeSet<String> {
+    ["4.12", "5.2", "5.4", "5.6"].iter().flat_map(|n| figure(n)).map(|l| shape(&l)).collect()
+}
+
+/// The robot whose line it is.
+fn whose(line: &Line) -> u32 {
+    match &line.entry {
+        Entry::Motion(row) => row.robot,
+        Entry::MotionRequest(request) => request.robot,
+        Entry::SensorRequest(request) => request.robot,
+        _ => line.prefix.unwrap().process,
     }
 }
 
@@ -90,6 +139,110 @@ fn the_log_of_a_gathering_has_the_shape_of_figure_4_12() {
 }
 
 #[test]
+fn the_log_of_ask_for_help_has_the_shape_of_figure_5_6() {
+    let lines = logged(&Yard::new("neko-help"), &helping())[1..].to_vec();
+    let figure = figure("5.6");
+    let sent = |lines: &[Line], k: usize| match &lines[k].entry {
+        Entry::Message(m) if m.event == MessageEvent::Send => (m.from, m.to.clone()),
+        _ => panic!("not sent: {}", lines[k]),
+    };
+    // At one moment robots have their turns in an order of their own, the same in every run.
+    let mut first = lines[..10].to_vec();
+    first.sort_by_key(whose);
+    for k in 0..10 {
+        assert_eq!(shape(&first[k]), shape(&figure[k]));
+        assert_eq!(sent(&first, k), sent(&figure, k), "to whom");
+        assert_eq!(first[k].prefix, figure[k].prefix, "when, and who");
+    }
+    // What follows the first order that comes, in the figure and here.
+    let follows = |lines: &[Line], process: u32| -> Vec<String> {
+        let said = |l: &Line| matches!(l.entry, Entry::Algorithm(_)) && whose(l) == process;
+        let said = lines.iter().position(said).unwrap();
+        assert!(lines[said - 1..said + 3].iter().all(|l| whose(l) == process), "{process} is interrupted");
+        lines[said - 1..said + 3].iter().map(shape).collect()
+    };
+    for process in 0..10 {
+        // The receivers differ from robot to robot only by numbers.
+        assert_eq!(follows(&lines, process), follows(&figure, 1));
+    }
+    let printed = printed();
+    let mut orders = Vec::new();
+    let (mut came, mut taken) = (0, 0);
+    for line in &lines {
+        assert!(printed.contains(&shape(line)), "the thesis has no such line: {line}");
+        match &line.entry {
+            Entry::Message(m) if m.event == MessageEvent::Send => orders.push(m.clone()),
+            Entry::Message(m) => {
+                assert!(matches!(m.content, Some(log::Content::Point(_))), "{line}");
+                let order = log::Message { event: MessageEvent::Send, ..m.clone() };
+                assert!(orders.contains(&order), "sent otherwise than it came: {line}");
+                came += 1;
+            }
+            Entry::Algorithm(words) => {
+                let place = words.strip_prefix("Someone told me to go to: (").unwrap();
+                let ordered = orders.iter().any(|o| o.to_string().contains(&place[..place.len() - 1]));
+                assert!(ordered, "nobody did: {line}");
+                taken += 1;
+            }
+            Entry::MotionRequest(request) => assert_eq!(request.task, 1, "as the figures have it"),
+            _ => {}
+        }
+    }
+    println!("{} orders to 9 robots each, {came} came, {taken} taken up", orders.len());
+    assert!(came > 90 && taken > 20);
+}
+
+#[test]
+fn the_log_of_random_movement_has_the_shape_of_figure_5_2() {
+    let lines = logged(&Yard::new("neko-movement"), &moving())[1..].to_vec();
+    let printed = printed();
+    for line in &lines {
+        assert!(printed.contains(&shape(line)), "the thesis has no such line: {line}");
+    }
+    // What comes after what for one robot.
+    let steps = |lines: &[Line]| {
+        let mut last: BTreeMap<u32, &str> = BTreeMap::new();
+        let mut steps = BTreeSet::new();
+        for line in lines {
+            let collision = matches!(&line.entry, Entry::Motion(row) if row.collision);
+            let kind = if collision { "collides" } else { kind(line) };
+            if let Some(before) = last.insert(whose(line), kind) {
+                steps.insert((before, kind));
+            }
+        }
+        steps
+    };
+    let figure = figure("5.2");
+    let thesis = steps(&figure);
+    assert_eq!(
+        thesis,
+        BTreeSet::from([
+            ("has arrived", "wants"),
+            ("wants", "turns"),
+            ("turns", "has turned"),
+            ("has turned", "goes"),
+            ("goes", "collides"),
+        ])
+    );
+    let ours = steps(&lines);
+    assert!(thesis.is_subset(&ours), "{ours:?}");
+    // The excerpt shows nobody who arrives from a way it shows, is hit while turning, or goes on after a collision.
+    let more = [("goes", "has arrived"), ("turns", "collides"), ("collides", "wants")];
+    let unknown: Vec<_> = ours.difference(&thesis).filter(|s| !more.contains(s)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    for row in lines
+        .iter()
+        .chain(&figure)
+        .filter_map(|l| if let Entry::Motion(row) = &l.entry { Some(row) } else { None })
+    {
+        if row.collision {
+            let left = [row.turn_deg, row.distance, row.turn_speed_deg, row.move_speed];
+            assert_eq!(left, [0.0; 4], "who collides has nothing left to do: {row}");
+        }
+    }
+}
+
+#[test]
 fn collisions_and_messages_are_in_the_log() {
     let yard = Yard::new("neko-others");
     let lines = logged(&yard, &moving());
@@ -108,7 +261,8 @@ fn collisions_and_messages_are_in_the_log() {
     assert_eq!(sent.1.to.len(), 9);
     assert_eq!(sent.0.prefix.unwrap().process, sent.1.from);
     let came = messages().find(|(_, m)| m.event == MessageEvent::Receive).unwrap();
-    assert_eq!(came.1.to, [came.0.prefix.unwrap().process]);
+    assert_eq!(came.1.to.len(), 9, "all it is for");
+    assert!(came.1.to.contains(&came.0.prefix.unwrap().process));
     assert!(lines.iter().any(|l| matches!(&l.entry, Entry::Algorithm(t) if t.contains("did not answer"))));
 }
 

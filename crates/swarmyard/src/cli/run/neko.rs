@@ -7,21 +7,24 @@ use std::path::Path;
 use swarmyard::Sim;
 use swarmyard::engine::{Frame, RunEvent};
 use swarmyard::formats::neko::log::{Entry, Line};
+use swarmyard::neko::Scribe;
 
 /// Writes the log; does nothing when nobody asked.
+#[derive(Default)]
 pub(super) struct NekoLog {
     to: Option<BufWriter<File>>,
+    scribe: Scribe,
 }
 
 impl NekoLog {
     /// Opens the file, and has the run tell what robots that live by events do.
     pub(super) fn open(path: Option<&Path>, sim: &mut Sim) -> Result<NekoLog, Failure> {
-        let Some(path) = path else { return Ok(NekoLog { to: None }) };
+        let Some(path) = path else { return Ok(NekoLog::default()) };
         let file = File::create(path).map_err(|e| Failure::file("write", path, &e))?;
         let mut to = BufWriter::new(file);
         writeln!(to, "{}", Line::bare(Entry::Header))?;
         sim.take_notes(true);
-        Ok(NekoLog { to: Some(to) })
+        Ok(NekoLog { to: Some(to), scribe: Scribe::default() })
     }
 
     /// The lines of one step.
@@ -29,7 +32,7 @@ impl NekoLog {
         let Some(to) = &mut self.to else { return Ok(()) };
         for event in &frame.events {
             if let RunEvent::Live(note) = event
-                && let Some(line) = swarmyard::neko::line(note)
+                && let Some(line) = self.scribe.line(note)
             {
                 writeln!(to, "{line}")?;
             }
