@@ -250,11 +250,12 @@ fn schedule(word: &str) -> Schedule {
         "one-random" => Schedule::OneRandom,
         "round-robin" => Schedule::RoundRobin,
         "bounded" => Schedule::Bounded { p: 0.5, k: 5 },
+        "adversary" => Schedule::Adversary { k: 5 },
         _ => Schedule::Async { wait: 0.5, compute: 0.2, travel: 0.8 },
     }
 }
 
-const WORDS: &[&str] = &["fsync", "random", "one-random", "round-robin", "bounded", "async"];
+const WORDS: &[&str] = &["fsync", "random", "one-random", "round-robin", "bounded", "async", "adversary"];
 
 fn start(n: usize) -> Robots {
     cloud(n, 21)

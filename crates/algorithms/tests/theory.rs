@@ -275,16 +275,15 @@ fn robots_that_go_to_the_centre_never_lose_sight_of_each_other_and_gather() {
         for schedule in schedules() {
             let mut robots = in_sight(10, 1.0, seed);
             let setup = Setup { sees_m: 1.0 + 1e-9, ..common::any_frames(seed) };
-            let before = robots.diameter();
-            for r in 0..400 {
+            let mut rounds = 0;
+            while robots.diameter() >= 1e-6 && rounds < 30_000 {
                 let last = robots.clone();
-                play::round(&Ando, &setup, &schedule, Moves::Rigid, &mut robots, r);
-                assert!(!lost_sight(&last, &robots, 1.0), "seed {seed}, {schedule:?}, round {r}");
+                play::round(&Ando, &setup, &schedule, Moves::Rigid, &mut robots, rounds);
+                assert!(!lost_sight(&last, &robots, 1.0), "seed {seed}, {schedule:?}, round {rounds}");
+                rounds += 1;
             }
-            assert!(robots.diameter() < 0.9 * before, "seed {seed}, {schedule:?}: {}", robots.diameter());
-            if schedule == Schedule::Full {
-                assert!(robots.diameter() < 1e-6, "seed {seed}: {}", robots.diameter());
-            }
+            println!("go to the centre, seed {seed}, {schedule:?}: {rounds} rounds");
+            assert!(robots.diameter() < 1e-6, "seed {seed}, {schedule:?}: {}", robots.diameter());
         }
     }
 }

@@ -22,6 +22,39 @@ pub trait Demon {
     }
 }
 
+/// A greedy adversary: who is active in a round so that robots stay as far apart as it can bring about.
+///
+/// It sees where all are, and reckons where each would go. Whose turn it is must be active: once in any `bound`
+/// rounds, so it is fair. Of the others it adds the one whose move leaves the greatest spread (sum of squared
+/// distances from the centre), if that is no less than without it, or if it is nobody's turn. It has no memory, so
+/// every robot that sees all the others can tell by itself what it chooses; where two choices are as good, the lower
+/// number counts.
+#[must_use]
+pub fn greedy(rule: &dyn Rule, setup: &Setup, bound: u32, robots: &Robots, round: u64) -> Vec<bool> {
+    let (n, bound) = (robots.len(), u64::from(bound.max(1)));
+    let mut active: Vec<bool> = (0..n as u64).map(|k| (round + k).is_multiple_of(bound)).collect();
+    let to: Vec<Vec2> = (0..n).map(|k| super::play::decide(rule, setup, robots, k, round, None).1).collect();
+    let mut next = robots.clone();
+    for k in (0..n).filter(|k| active[*k]) {
+        next.at[k] = to[k];
+    }
+    let mut chosen: Option<usize> = None;
+    let mut best = if active.contains(&true) { next.spread() } else { f64::NEG_INFINITY };
+    for k in (0..n).filter(|k| !active[*k]) {
+        let from = std::mem::replace(&mut next.at[k], to[k]);
+        let spread = next.spread();
+        next.at[k] = from;
+        // What rounding makes of two that are as good is not better.
+        if spread > best * (1.0 + 1e-9) + f64::MIN_POSITIVE || best == f64::NEG_INFINITY {
+            (chosen, best) = (Some(k), spread);
+        }
+    }
+    if let Some(k) = chosen {
+        active[k] = true;
+    }
+    active
+}
+
 /// The demon of the impossibility proof in Pactole (`Gathering/Impossibility.v`).
 ///
 /// Against an even number of robots in two equal towers: every robot sees itself at the origin and the other

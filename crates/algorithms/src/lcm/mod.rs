@@ -4,8 +4,8 @@
 //! what robots can see and how far their moves carry. The same rules and schedules are played by [`play`],
 //! without an engine, for theory; and by the algorithm `look-compute-move`, for robots in a world.
 //!
-//! *Invariant:* every decision of a schedule, a frame or a move is a pure function of (seed, robot, round), so
-//! each robot can make its own without asking anybody.
+//! *Invariant:* every decision of a schedule, a frame or a move is a pure function of (seed, robot, round), and of an
+//! adversary of (round, where all robots are), so each robot can make its own without asking anybody.
 
 pub mod demon;
 pub mod flocks;
@@ -15,7 +15,7 @@ mod protocol;
 pub mod rules;
 pub mod schedule;
 
-pub use demon::{BadDemon, Demon};
+pub use demon::{BadDemon, Demon, greedy};
 pub use frame::{Compass, Frame, Frames, Multiplicity, Setup};
 pub use play::Robots;
 pub use rules::{NAMES, Tuning, by_name};

@@ -3,6 +3,7 @@
 //! In: a rule, a setup, a schedule (or a demon) and where the robots are. Out: where they are later. Nothing
 //! else moves them.
 
+use super::demon::greedy;
 use super::frame::Visible;
 use super::schedule::{Cycle, Moves, Schedule};
 use super::{Decision, Demon, Frame, Rule, Setup, Snapshot};
@@ -111,7 +112,10 @@ pub fn round(
     round: u64,
 ) {
     let n = robots.len() as u32;
-    let active: Vec<bool> = (0..n).map(|r| schedule.active(setup.seed, round, r, n)).collect();
+    let active: Vec<bool> = match schedule {
+        Schedule::Adversary { k } => greedy(rule, setup, *k, robots, round),
+        _ => (0..n).map(|r| schedule.active(setup.seed, round, r, n)).collect(),
+    };
     step(rule, setup, robots, round, &active, &mut |_, _| None, &mut |robot, target, robots| {
         let way = (target - robots.at[robot]).norm();
         moves.share(setup.seed, robot as u32, round, way)
@@ -239,6 +243,13 @@ pub fn in_time(
             Some(before) => robots.at.iter().zip(&before).map(|(a, b)| *a - *b).collect(),
             None => vec![Vec2::ZERO; robots.len()],
         };
+        if let Schedule::Adversary { k: bound } = schedule
+            && !greedy(rule, setup, *bound, &view, cycle.round)[k]
+        {
+            watch(k, cycle.look, robots);
+            cycles[k] = next(k as u32, Some(&cycle));
+            continue;
+        }
         let (decision, target) = decide(rule, setup, &view, k, cycle.round, None);
         let from = robots.at[k];
         let part = moves.share(setup.seed, k as u32, cycle.round, (target - from).norm());

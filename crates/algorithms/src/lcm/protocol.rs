@@ -4,9 +4,10 @@
 //! that ends when the schedule says. It asks nobody whether it is active: that follows from the seed, the
 //! round and its number.
 
+use super::demon::greedy;
 use super::frame::Visible;
 use super::rules::{NAMES, Tuning, by_name};
-use super::{Compass, Cycle, Frames, Moves, Multiplicity, Rule, Schedule, Script, Setup};
+use super::{Compass, Cycle, Frames, Moves, Multiplicity, Robots, Rule, Schedule, Script, Setup};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -26,13 +27,14 @@ pub(crate) fn class() -> Class {
 
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 
-const SCHEDULERS: &[&str] = &["fsync", "random", "one-random", "round-robin", "bounded", "async", "script"];
+const SCHEDULERS: &[&str] =
+    &["fsync", "random", "one-random", "round-robin", "bounded", "async", "script", "adversary"];
 
 fn sheet() -> Sheet {
     let share = |name, summary| Param::number(name, Unit::None, summary);
     Sheet::new("look-compute-move", Kind::Algorithm, "Oblivious robots: look, decide where to go by a rule, go there, forget. Who looks when is up to a scheduler; what a robot sees, in which frame, and how far its moves carry can be limited as theory does.")
         .param(Param::new("rule", ParamType::Choice(NAMES), "What robots do.").or_text("centre-of-gravity"))
-        .param(Param::new("scheduler", ParamType::Choice(SCHEDULERS), "Who is active when: everybody in every round; each with probability `p`; one drawn at random; one after another; with probability `p` but at least once in `bound` rounds; each at times of its own; as written in `script`.").or_text("fsync"))
+        .param(Param::new("scheduler", ParamType::Choice(SCHEDULERS), "Who is active when: everybody in every round; each with probability `p`; one drawn at random; one after another; with probability `p` but at least once in `bound` rounds; each at times of its own; as written in `script`; whoever keeps robots apart longest, as a greedy adversary sees it, but each at least once in `bound` rounds.").or_text("fsync"))
         .param(Param::number("round", Unit::Second, "Length of a round.").within(1e-6, 1e6).or_num(1.0))
         .param(Param::new("rounds", ParamType::Int { min: 0, max: i64::MAX }, "After so many rounds nobody looks any more; 0 means never.").or(Value::Int(0)))
         .param(share("p", "Probability of being active.").within(0.0, 1.0).or_num(0.5))
@@ -73,6 +75,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         "round-robin" => Schedule::RoundRobin,
         "bounded" => Schedule::Bounded { p: p.num("p"), k: p.int("bound") as u32 },
         "async" => Schedule::Async { wait: p.num("wait"), compute: p.num("compute"), travel },
+        "adversary" => Schedule::Adversary { k: p.int("bound") as u32 },
         _ => Schedule::Script(Script::from_csv(p.text("script")).map_err(|why| {
             Diagnostic::error("bad-script", format!("the schedule cannot be read: {why}"))
                 .at(p.span("script"))
@@ -228,10 +231,11 @@ impl Microprotocol for Cycler {
             return;
         }
         match self.look(cycle, cx) {
-            Ok(decided) => {
+            Ok(Some(decided)) => {
                 self.memory.decided = Some(decided);
                 self.memory.timer = cx.set_timer((cycle.start - cycle.look) * self.model.round_s);
             }
+            Ok(None) => self.wait_for_next(cycle, cx),
             Err(why) => cx.say(&format!("cannot look, and stops: {why}")),
         }
     }
@@ -257,14 +261,24 @@ impl Cycler {
         }
     }
 
-    /// Looks and decides: the way to go, and the light to show.
-    fn look(&mut self, cycle: Cycle, cx: &mut Cx<'_>) -> Result<(Vec2, u8), String> {
+    /// Looks and decides: the way to go, and the light to show; nothing when an adversary does not let it.
+    fn look(&mut self, cycle: Cycle, cx: &mut Cx<'_>) -> Result<Option<(Vec2, u8)>, String> {
         let me = cx.me();
         let model = Arc::clone(&self.model);
         let all = self.sight(cx)?;
         let here = all.iter().find(|v| v.robot == me).map_or(Vec2::ZERO, |v| v.at);
-        self.memory.before = all.iter().map(|v| (v.robot, v.at)).collect();
-        self.memory.before.sort_by_key(|b| b.0);
+        let mut before: Vec<(u32, Vec2)> = all.iter().map(|v| (v.robot, v.at)).collect();
+        before.sort_by_key(|b| b.0);
+        if let Schedule::Adversary { k } = model.schedule {
+            let robots = self.everybody(cx)?;
+            // It looks in every round, at all: what moves is known of everybody.
+            before = robots.at.iter().enumerate().map(|(k, at)| (k as u32, *at)).collect();
+            if !greedy(model.rule.as_ref(), &model.setup, k, &robots, cycle.round)[me as usize] {
+                self.memory.before = before;
+                return Ok(None);
+            }
+        }
+        self.memory.before = before;
         let frame = model.setup.frame(me, cycle.round);
         let (decision, target) = model.setup.decide(model.rule.as_ref(), me, &all, cycle.round, frame);
         let way = target - here;
@@ -273,7 +287,24 @@ impl Cycler {
         }
         let part = model.moves.share(model.setup.seed, me, cycle.round, way.norm());
         let light = u32::from(decision.light).min(model.lights - 1) as u8;
-        Ok((way * part, light))
+        Ok(Some((way * part, light)))
+    }
+
+    /// Where all robots are, however far this one sees: for the adversary.
+    fn everybody(&self, cx: &mut Cx<'_>) -> Result<Robots, String> {
+        let Answer::Seen(seen) = cx.pull(&Query::GpsAll { error: 0.0 })? else {
+            return Err("the sensor does not tell where robots are".to_owned());
+        };
+        if seen.len() != cx.robots() as usize {
+            return Err("the sensor does not tell where all robots are".to_owned());
+        }
+        let mut robots = Robots::at(seen.iter().map(|s| s.at).collect());
+        robots.light = seen.iter().map(|s| s.light).collect();
+        for (robot, at) in &self.memory.before {
+            let robot = *robot as usize;
+            robots.moved[robot] = robots.at[robot] - *at;
+        }
+        Ok(robots)
     }
 
     /// Everybody in sight, itself included.
@@ -329,6 +360,10 @@ impl Cycler {
                 Err(why) => cx.say(&format!("cannot go: {why}")),
             }
         }
+        self.wait_for_next(cycle, cx);
+    }
+
+    fn wait_for_next(&mut self, cycle: Cycle, cx: &mut Cx<'_>) {
         let m = &self.model;
         let next = m.schedule.cycle(m.setup.seed, cx.me(), cx.robots(), Some(&cycle), m.travel);
         self.wait_for(next, cx);

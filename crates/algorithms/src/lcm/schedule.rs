@@ -43,6 +43,12 @@ pub enum Schedule {
     },
     /// As written down.
     Script(Script),
+    /// SSYNC: whoever the [greedy](super::demon::greedy) adversary wants, but each at least once in any `k` rounds.
+    /// It must be asked who is active: that depends on where robots are.
+    Adversary {
+        /// Longest time to wait, in rounds.
+        k: u32,
+    },
 }
 
 /// A schedule that was written down.
@@ -106,12 +112,13 @@ impl Schedule {
         !matches!(self, Schedule::Async { .. } | Schedule::Script(Script::Times(_)))
     }
 
-    /// Whether a robot is active in a round; never for schedules by times.
+    /// Whether a robot looks in a round, and is active then unless an adversary says otherwise; never for schedules by
+    /// times.
     #[must_use]
     pub fn active(&self, seed: u64, round: u64, robot: u32, robots: u32) -> bool {
         let draw = || chance(seed, robot, round, draws::ACTIVE).uniform(0);
         match self {
-            Schedule::Full => true,
+            Schedule::Full | Schedule::Adversary { .. } => true,
             Schedule::Random { p } => draw() < *p,
             Schedule::OneRandom => {
                 // An address that all robots share.

@@ -42,6 +42,7 @@ pub(crate) fn schedules() -> Vec<Schedule> {
         Schedule::OneRandom,
         Schedule::RoundRobin,
         Schedule::Bounded { p: 0.1, k: 6 },
+        Schedule::Adversary { k: 12 },
     ]
 }
 
