@@ -1,5 +1,9 @@
 //! Mutual exclusion in the laboratory, judged by the independent checkers.
 
+#[path = "support/polite_mutex.rs"]
+mod polite_mutex;
+
+use polite_mutex::PoliteMutex;
 use std::sync::Arc;
 use swarmyard_part_api::{Exclusion, GraphModel, Registry};
 use swarmyard_radio::check::mutex;
@@ -14,7 +18,11 @@ fn graph(hold_s: f64) -> Arc<GraphModel> {
 
 /// A robot that wants in again and again, at times made of the seed; the probe leaves after 30 ms.
 fn crowd(seed: u64, n: u32, wires: &Wires) -> Lab {
-    let mut lab = Lab::new(seed, &graph(0.03), n, wires);
+    crowd_of(&graph(0.03), seed, n, wires)
+}
+
+fn crowd_of(graph: &Arc<GraphModel>, seed: u64, n: u32, wires: &Wires) -> Lab {
+    let mut lab = Lab::new(seed, graph, n, wires);
     for p in 0..n {
         for k in 0..3_u32 {
             let spread = (seed * 31 + u64::from(p * 7 + k * 3)) % 50;
@@ -64,6 +72,28 @@ fn never_two_at_once_whatever_is_lost_and_whoever_crashes_or_comes_back() {
     }
     assert!(entries > 1000, "{entries}: so few got in that it says nothing");
     println!("2000 runs, {entries} times inside");
+}
+
+/// Negative control: the same crowd, and nobody looks at clocks.
+#[test]
+fn without_clocks_two_are_inside_at_once() {
+    let registry = Registry::new();
+    let stack = Stack::new(&registry).model("alone", Arc::new(PoliteMutex), &[]);
+    let graph = stack.probe_that_holds(&["alone"], Some(0.03)).build().unwrap();
+    let mut caught = 0;
+    for seed in 0..100 {
+        let n = 2 + (seed % 4) as u32;
+        let mut lab = crowd_of(&graph, seed, n, &Wires::new(Delay::Uniform(0.0, 0.08)));
+        lab.run_until(20.0).unwrap();
+        caught += u32::from(!mutex::exclusion(lab.trace()).is_empty());
+    }
+    println!("caught in {caught} of 100 runs");
+    assert!(caught > 50, "{caught}");
+    // One alone at a time is served all the same, so it is the clocks that make the difference.
+    let mut lab = Lab::new(1, &graph, 3, &Wires::new(Delay::Fixed(0.01)));
+    (0..3).for_each(|p| lab.at(1.0 + f64::from(p), p, Exclusion::Enter));
+    lab.run_until(20.0).unwrap();
+    assert_eq!((mutex::mutex(lab.trace()), mutex::entries(lab.trace())), (Vec::new(), 3));
 }
 
 #[test]

@@ -195,25 +195,29 @@ fn nothing_is_ever_delivered_in_another_order_whatever_is_lost_and_whoever_crash
     println!("{} runs, {delivered} deliveries", ORDERS.len() * 1000);
 }
 
+/// Many speak, and fewer than half crash, the one that numbers among them.
+fn with_the_dead(graph: &Arc<GraphModel>, seed: u64) -> Trace {
+    let mut dice = Dice(seed ^ 0x77);
+    let n = 3 + dice.below(3) as u32;
+    let mut lab = Lab::new(seed, graph, n, &Wires::new(Delay::Uniform(0.0, 0.05)).doubling(0.1));
+    chat(&mut lab, &mut dice, n, 10);
+    for who in 0..(n - 1) / 2 {
+        match dice.below(2) {
+            0 => lab.crash_losing_messages(dice.time(0.6), who),
+            _ => lab.crash_after_copies(who, dice.below(60)),
+        }
+    }
+    lab.run_until(4.0).unwrap();
+    lab.into_trace()
+}
+
 #[test]
 fn uniform_orders_agree_with_the_dead_as_long_as_most_live() {
     for class in ["sequencer-order", "moving-sequencer", "token-order"] {
         let order = find(class, true);
         let graph = graph(order);
         for seed in 0..2000 {
-            let mut dice = Dice(seed ^ 0x77);
-            let n = 3 + dice.below(3) as u32;
-            let mut lab = Lab::new(seed, &graph, n, &Wires::new(Delay::Uniform(0.0, 0.05)).doubling(0.1));
-            chat(&mut lab, &mut dice, n, 10);
-            // Fewer than half, the one that numbers among them.
-            for who in 0..(n - 1) / 2 {
-                match dice.below(2) {
-                    0 => lab.crash_losing_messages(dice.time(0.6), who),
-                    _ => lab.crash_after_copies(who, dice.below(60)),
-                }
-            }
-            lab.run_until(4.0).unwrap();
-            let trace = lab.into_trace();
+            let trace = with_the_dead(&graph, seed);
             let wrong = all([
                 broadcast::integrity(&trace),
                 broadcast::uniform_agreement(&trace),
@@ -222,6 +226,22 @@ fn uniform_orders_agree_with_the_dead_as_long_as_most_live() {
             ]);
             nothing_is_wrong(seed, order, &trace, &wrong);
         }
+    }
+}
+
+/// Negative control of the test before: the same runs without `uniform`.
+#[test]
+fn orders_that_are_not_uniform_do_not_agree_with_the_dead() {
+    for class in ["sequencer-order", "moving-sequencer", "token-order"] {
+        let graph = graph(find(class, false));
+        let mut caught = 0;
+        for seed in 0..300 {
+            let trace = with_the_dead(&graph, seed);
+            assert!(broadcast::total_order(&trace).is_empty(), "{class}: the order stays");
+            caught += u32::from(!broadcast::uniform_agreement(&trace).is_empty());
+        }
+        println!("{class}: caught in {caught} of 300 runs");
+        assert!(caught > 5, "{class}: {caught}");
     }
 }
 
