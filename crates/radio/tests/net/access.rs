@@ -172,3 +172,107 @@ fn robots_that_count_slots_let_through_what_bianchi_found() {
         close(&format!("802.11, n = {n}, W = {window}, m = {doublings}"), found, expected, 0.03);
     }
 }
+
+/// A physical layer of 802.11: times of a frame with 1500 bytes and of what follows it, in microseconds.
+struct Phy {
+    name: &'static str,
+    slot: f64,
+    sifs: f64,
+    difs: f64,
+    /// A frame with its preamble; 36 bytes of headers and checksum go with the data.
+    frame: f64,
+    /// The acknowledgement of 14 bytes, at the highest basic rate.
+    ack: f64,
+    window: u32,
+    /// The bit rate in Mbit/s that gets through with 5, 10, 20 and 50 robots.
+    table: [f64; 4],
+}
+
+/// A frame with a preamble of 192 µs.
+fn dsss(bytes: f64, mbps: f64) -> f64 {
+    192.0 + (8.0 * bytes / mbps).ceil()
+}
+
+/// A frame with a preamble of 20 µs, in symbols of 4 µs with so many bits.
+fn ofdm(bytes: f64, bits: f64) -> f64 {
+    20.0 + 4.0 * ((22.0 + 8.0 * bytes) / bits).ceil()
+}
+
+/// Mbit/s that get through when n robots always have something to send.
+fn saturated_mbps(n: u32, phy: &Phy) -> f64 {
+    // Only how long a frame takes matters: all of it is counted as data here.
+    let model = Radio {
+        access: Access::Dcf,
+        header_bytes: 0,
+        rate_bps: 12_000.0 / (phy.frame * 1e-6),
+        slot_s: phy.slot * 1e-6,
+        pause_s: phy.difs * 1e-6,
+        acknowledgement_s: (phy.sifs + phy.ack) * 1e-6,
+        window: phy.window,
+        window_most: 1024,
+        retries: 1000,
+        queue: 1_000_000,
+        ..Radio::default()
+    };
+    let mut network = model.start(n + 1);
+    let mut air = StillAir::new(n + 1, 1);
+    air.recording = false;
+    let frame: Arc<[u8]> = Arc::from([0; 1500]);
+    let seconds = 8000.0 * phy.frame * 1e-6;
+    for robot in 1..=n {
+        for _ in 0..16_000 / n {
+            air.send_at(0.0, robot, &[0], &frame);
+        }
+    }
+    air.run(&mut *network, seconds);
+    assert!(air.losses == 0 && air.arrivals < 8000, "{} lost, {} came", air.losses, air.arrivals);
+    air.arrivals as f64 * 12_000.0 / seconds * 1e-6
+}
+
+/// What the table of ns-3 (`src/wifi/examples/wifi-bianchi.cc`, with EIFS) expects.
+#[test]
+fn four_rates_of_802_11_let_through_what_ns_3_expects() {
+    let b = Phy {
+        name: "1 Mbit/s",
+        slot: 20.0,
+        sifs: 10.0,
+        difs: 50.0,
+        frame: dsss(1536.0, 1.0),
+        ack: dsss(14.0, 1.0),
+        window: 32,
+        table: [0.8418, 0.7831, 0.7186, 0.6285],
+    };
+    let a = Phy {
+        name: "6 Mbit/s",
+        slot: 9.0,
+        sifs: 16.0,
+        difs: 34.0,
+        frame: ofdm(1536.0, 24.0),
+        ack: ofdm(14.0, 24.0),
+        window: 16,
+        table: [4.6899, 4.3197, 3.9589, 3.4711],
+    };
+    let phys = [
+        Phy {
+            name: "11 Mbit/s",
+            frame: dsss(1536.0, 11.0),
+            ack: dsss(14.0, 2.0),
+            table: [6.3821, 6.0269, 5.5765, 4.9103],
+            ..b
+        },
+        Phy {
+            name: "54 Mbit/s",
+            frame: ofdm(1536.0, 216.0),
+            ack: ofdm(14.0, 96.0),
+            table: [29.2861, 27.3763, 25.3325, 22.4162],
+            ..a
+        },
+        b,
+        a,
+    ];
+    for phy in &phys {
+        for (n, expected) in [5, 10, 20, 50].into_iter().zip(phy.table) {
+            close(&format!("802.11 at {}, n = {n}", phy.name), saturated_mbps(n, phy), expected, 0.03);
+        }
+    }
+}
