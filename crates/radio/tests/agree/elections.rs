@@ -1,6 +1,7 @@
 //! Elections on a ring and by the bully.
 
 use crate::common::{dice, fine, num, registry, text};
+use crate::everybody_wins::EverybodyWins;
 use std::sync::Arc;
 use swarmyard_part_api::{Elect, GraphModel, Indication};
 use swarmyard_radio::check::leader;
@@ -50,6 +51,18 @@ fn on_a_ring_the_highest_wins_under_any_delay_and_everybody_hears_it_once() {
         let trace = run(&graph, n, seed, &Wires::new(Delay::Exponential(0.1)), |_| {});
         fine(leader::only_one_ever(&trace), seed);
         assert!(all_follow(&trace, n - 1), "seed {seed}: {}", trace.text());
+    }
+}
+
+/// Negative control: on a ring where nobody gives way, everybody wins.
+#[test]
+fn without_giving_way_everybody_wins_on_a_ring() {
+    let registry = registry();
+    let stack = Stack::new(&registry).model("chief", Arc::new(EverybodyWins), &[]);
+    let graph = stack.probe(&["chief"]).build().expect("connects");
+    for seed in 0..20 {
+        let trace = run(&graph, 4, seed, &Wires::new(Delay::Exponential(0.1)), |_| {});
+        assert!(!leader::only_one_ever(&trace).is_empty() && !leader::eventual(&trace).is_empty());
     }
 }
 

@@ -6,5 +6,7 @@ mod compose;
 mod consensus;
 mod detectors;
 mod elections;
+#[path = "../support/everybody_wins.rs"]
+mod everybody_wins;
 mod membership;
 mod recovery;

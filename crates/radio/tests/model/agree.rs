@@ -1,6 +1,7 @@
 //! Consensus, elections and membership, through every schedule at small sizes.
 
 use crate::adaptor::{Net, Note, Snapshot, System, at_rest, system, trace, within};
+use crate::everybody_wins::EverybodyWins;
 use serde::{Deserialize, Serialize};
 use stateright::{Checker, Expectation, Model};
 use std::sync::Arc;
@@ -224,6 +225,23 @@ fn the_highest_wins_on_every_ring_of_up_to_five_under_every_order_of_messages() 
             states += checker.unique_state_count();
         }
         println!("ring n = {n}: {} orders, {states} states", all.len());
+    }
+}
+
+/// Negative control: on a ring where lower numbers are passed on like higher ones.
+#[test]
+fn a_ring_on_which_nobody_gives_way_makes_two_leaders() {
+    let registry = registry();
+    let stack = Stack::new(&registry).model("chief", Arc::new(EverybodyWins), &[]);
+    let graph = stack.probe(&["chief"]).build().unwrap();
+    for n in 2..=4 {
+        let checker = system(&graph, vec![vec![]; n], Net::Unordered)
+            .property(Expectation::Always, "one leader", |_, s| leader::only_one_ever(&trace(s)).is_empty())
+            .checker()
+            .spawn_bfs()
+            .join();
+        report(&format!("everybody wins n = {n}"), &checker);
+        checker.assert_any_discovery("one leader");
     }
 }
 

@@ -7,7 +7,11 @@ mod agree;
 mod broadcasts;
 mod clocks;
 mod detectors;
+#[path = "../support/everybody_wins.rs"]
+mod everybody_wins;
 #[path = "../support/one_word.rs"]
 mod one_word;
 mod orders;
+#[path = "../support/polite_mutex.rs"]
+mod polite_mutex;
 mod reservation;

@@ -1,10 +1,11 @@
 //! Total orders and mutual exclusion, through every schedule at small sizes.
 
-use crate::adaptor::{Net, Note, Snapshot, System, at_rest, says, system, told, trace};
+use crate::adaptor::{Net, Note, Snapshot, System, at_rest, says, system, told, trace, within};
 use crate::one_word::OneWord;
+use crate::polite_mutex::PoliteMutex;
 use stateright::{Checker, Expectation, Model};
-use std::sync::Arc;
-use swarmyard_part_api::{Exclusion, GraphModel, Registry, Request};
+use std::sync::{Arc, LazyLock};
+use swarmyard_part_api::{Exclusion, GraphModel, Registry, Request, protocol_id};
 use swarmyard_radio::check::broadcast;
 use swarmyard_radio::lab::Stack;
 use swarmyard_scene::Value;
@@ -104,6 +105,43 @@ fn tokens_keep_the_order_as_far_as_one_looks() {
     }
 }
 
+static TOKEN: LazyLock<Arc<GraphModel>> = LazyLock::new(|| graph("token-order", &[]));
+static MOVING: LazyLock<Arc<GraphModel>> = LazyLock::new(|| graph("moving-sequencer", &[]));
+
+/// Whether a message is not the token, or has been passed on four times at most: then it has been to everybody.
+fn early(graph: &GraphModel, bytes: &[u8]) -> bool {
+    let (name, text) = graph.show(protocol_id("top"), bytes);
+    let pass = text.strip_prefix("pass ").and_then(|t| t.split(' ').next()).and_then(|p| p.parse().ok());
+    name != "TOKEN" || pass.is_some_and(|p: u32| p <= 4)
+}
+
+/// One message and one crash, and everything that can happen until the token has been to everybody.
+fn with_one_dead(class: &str, yes: bool) -> System {
+    let system = system(&graph(class, &uniform(yes)), vec![vec![says("a")], vec![], vec![]], Net::Unordered);
+    let system = match class {
+        "token-order" => system.within_boundary(|_, s| within(s, |bytes| early(&TOKEN, bytes))),
+        _ => system.within_boundary(|_, s| within(s, |bytes| early(&MOVING, bytes))),
+    };
+    system
+        .max_crashes(1)
+        .property(Expectation::Always, "integrity", |_, s| broadcast::integrity(&trace(s)).is_empty())
+        .property(Expectation::Always, "order", |_, s| broadcast::uniform_total_order(&trace(s)).is_empty())
+        .property(Expectation::Always, "uniform agreement", |m, s| {
+            at_rest(m, s, broadcast::uniform_agreement)
+        })
+        .property(Expectation::Sometimes, "all deliver", |_, s| all_told(s, 1))
+}
+
+#[test]
+fn tokens_agree_with_the_dead_only_when_told_so() {
+    for class in ["token-order", "moving-sequencer"] {
+        check(&format!("{class}, uniform, one crash, four passes"), with_one_dead(class, true), None);
+        let control = with_one_dead(class, false).checker().spawn_bfs().join();
+        println!("{class}, not uniform: {} states", control.unique_state_count());
+        control.assert_any_discovery("uniform agreement");
+    }
+}
+
 #[test]
 fn order_by_consensus_is_total_and_complete() {
     check("order-by-consensus", complete(ordered(&by_consensus(), 0)), None);
@@ -122,17 +160,28 @@ fn inside(state: &Snapshot, process: usize) -> bool {
     matches!(last, Some(Note::Entered(_)))
 }
 
+/// Three robots that enter and leave.
+fn three_enter(graph: &Arc<GraphModel>) -> System {
+    let script = || vec![Request::from(Exclusion::Enter), Request::from(Exclusion::Leave)];
+    system(graph, vec![script(), script(), script()], Net::Unordered)
+        .property(Expectation::Always, "one at a time", |_, s| {
+            (0..3).filter(|p| inside(s, *p) && !s.crashed[*p]).count() <= 1
+        })
+        .property(Expectation::Sometimes, "all got in", |_, s| all_told(s, 1))
+}
+
+/// Negative control: a mutual exclusion that ignores clocks.
+#[test]
+fn without_clocks_two_get_in_at_once() {
+    let registry = Registry::new();
+    let stack = Stack::new(&registry).model("top", Arc::new(PoliteMutex), &[]);
+    let graph = stack.probe(&["top"]).build().unwrap();
+    three_enter(&graph).checker().spawn_bfs().join().assert_any_discovery("one at a time");
+}
+
 #[test]
 fn ricart_agrawala_lets_in_one_at_a_time_and_everybody_in_the_end() {
-    let script = || vec![Request::from(Exclusion::Enter), Request::from(Exclusion::Leave)];
-    let make = |crashes| {
-        system(&graph("ricart-agrawala", &[]), vec![script(), script(), script()], Net::Unordered)
-            .max_crashes(crashes)
-            .property(Expectation::Always, "one at a time", |_, s| {
-                (0..3).filter(|p| inside(s, *p) && !s.crashed[*p]).count() <= 1
-            })
-            .property(Expectation::Sometimes, "all got in", |_, s| all_told(s, 1))
-    };
+    let make = |crashes| three_enter(&graph("ricart-agrawala", &[])).max_crashes(crashes);
     check("ricart-agrawala", make(0), None);
     check("ricart-agrawala, one crash", make(1), None);
     let enter = || vec![Request::from(Exclusion::Enter)];
