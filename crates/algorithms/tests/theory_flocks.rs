@@ -76,7 +76,7 @@ fn headings_without_noise_agree_when_everybody_is_connected_to_everybody_by_way_
             Vec2::new(0.4 * f64::from(k) + d.between(2 * k, 0.0, 0.1), d.between(2 * k + 1, 0.0, 0.3))
         };
         let mut robots = Robots::at((0..20).map(place).collect());
-        let setup = Setup { sees_m: 1.0, ..named() };
+        let setup = Setup { seed, sees_m: 1.0, ..named() };
         let seen = (0..20).map(|k| robots.at.iter().filter(|p| (**p - robots.at[k]).norm() <= 1.0).count());
         assert!(seen.clone().all(|n| (2..=6).contains(&n)), "{:?}", seen.collect::<Vec<_>>());
         let rule = Vicsek { step_m: 1e-9, noise_rad: 0.0 };

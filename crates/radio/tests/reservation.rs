@@ -283,7 +283,7 @@ fn apart(p: &Zone, q: &Zone) -> f64 {
         return 0.0;
     }
     let ends = [off(p.a, q.a, q.b), off(p.b, q.a, q.b), off(q.a, p.a, p.b), off(q.b, p.a, p.b)];
-    ends.into_iter().fold(f64::INFINITY, f64::min)
+    ends.into_iter().fold(f64::INFINITY, math::min)
 }
 
 /// Pairs of zones that met while two robots occupied them.
