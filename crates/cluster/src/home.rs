@@ -6,6 +6,7 @@
 //! What never happens: a program that answers for an epoch that is over; a worker that waits for a program of another
 //! robot before it hands over what its own are to be shown; answers that differ when they are asked for twice.
 
+use crate::door::Door;
 use crate::message::{Ask, home_key, read, write};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -113,6 +114,7 @@ impl Lodgings {
 /// How a worker asks for programs that run with others, and answers for those that run here.
 pub(crate) struct Links {
     fabric: Arc<dyn Fabric>,
+    door: Arc<Door>,
     run: u64,
     me: u32,
     pub(crate) lodgings: Arc<Lodgings>,
@@ -134,8 +136,8 @@ pub(crate) struct Asked {
 }
 
 impl Links {
-    pub(crate) fn new(fabric: Arc<dyn Fabric>, run: u64, me: u32) -> Links {
-        Links { fabric, run, me, lodgings: Arc::default(), handles: BTreeMap::new() }
+    pub(crate) fn new(fabric: Arc<dyn Fabric>, door: Arc<Door>, run: u64, me: u32) -> Links {
+        Links { fabric, door, run, me, lodgings: Arc::default(), handles: BTreeMap::new() }
     }
 
     /// An epoch begins: these may ask from now on, and nobody else; all programs of the one before are ended.
@@ -145,9 +147,9 @@ impl Links {
         for &who in asking {
             if !self.handles.contains_key(&who) {
                 let lodgings = Arc::clone(&self.lodgings);
-                let reply = move |_: &str, question: &[u8]| lodgings.answer(question);
+                let reply = self.door.replier(move |question| lodgings.answer(question));
                 let key = home_key(self.run, self.me, who);
-                self.handles.insert(who, self.fabric.answer(&key, Box::new(reply))?);
+                self.handles.insert(who, self.fabric.answer(&key, reply)?);
             }
         }
         Ok(())
@@ -192,8 +194,8 @@ impl Links {
 
     /// Asks once, and takes note of what came.
     fn ask_one(&self, home: u32, ask: Ask, asked: &mut Asked) {
-        let answer = self.fabric.ask(&home_key(self.run, home, self.me), &write(&ask), PATIENCE);
-        let answers = answer.ok().and_then(|bytes| read::<Vec<Answer>>(&bytes));
+        let key = home_key(self.run, home, self.me);
+        let answers: Option<Vec<Answer>> = self.door.ask(&*self.fabric, &key, &ask, PATIENCE).ok().flatten();
         let Some(answers) = answers.filter(|answers| answers.len() == ask.shown.len()) else {
             // It may be about to end, or an epoch behind; whoever keeps the run finds out.
             asked.at_work = true;

@@ -10,25 +10,29 @@
 
 mod apart;
 mod costs;
+mod crew;
+mod office;
 mod safe;
 mod status;
 
 use crate::bundle::Bundle;
+use crate::door::Door;
 use crate::message::{Begin, Done, Grant, KEEPER, Notice, Order, Report, Signed, order_key, read, write};
 use crate::saved::{Saved, write_whole};
 use crate::staff::Hired;
 use apart::Apart;
 use costs::Costs;
+use office::Office;
 use safe::Safe;
 pub use status::{Placed, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use swarmyard_engine::{Frame, How, Input, InputKind, Margins, Part, State, Whole, awaited, undivided};
-use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Patience, Unmet};
+use swarmyard_fabric::gate::{Refusals, Refused};
+use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Patience, RunKey, Unmet};
 use swarmyard_sim::{Crowd, ElsewhereFigures, Error, Progress, Run, Statistics};
 
 /// How a run is spread.
@@ -92,9 +96,9 @@ pub trait Staff: Send {
         None
     }
 
-    /// Whether a worker is on a host of that name, or on one that can do that.
-    fn is_on(&self, _number: u32, _place: &str) -> bool {
-        false
+    /// Where a worker is: the name of its host, and what that can do.
+    fn places(&self, _number: u32) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -108,6 +112,8 @@ const LEAST_US: u64 = 50_000;
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often workers are told that they are needed, while nothing is to be done.
 const REST: Duration = Duration::from_secs(1);
+/// How long the end of a run waits for workers to be gone.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// When a grant is said again.
 const SAY_AGAIN: Duration = Duration::from_millis(300);
 
@@ -115,14 +121,20 @@ const SAY_AGAIN: Duration = Duration::from_millis(300);
 pub struct Keeper {
     fabric: Arc<dyn Fabric>,
     run: u64,
+    door: Arc<Door>,
     plan: Plan,
-    staff: Box<dyn Staff>,
+    office: Office,
     inbox: Inbox,
     notices: Receiver<Signed>,
     alive: Arc<Mutex<BTreeSet<u32>>>,
-    hired: u32,
+    /// The next number for a worker. None is used twice, not even that of one who could not be had.
+    next: u32,
     /// Those who were hired and not dismissed. Somebody else is fenced off: nobody is connected with it.
     staffed: BTreeSet<u32>,
+    /// Where each of them is.
+    places: BTreeMap<u32, Vec<String>>,
+    /// Why nobody was found the last time.
+    nobody: Option<String>,
     /// Those of them who have been seen alive.
     came: BTreeSet<u32>,
     /// When to look for somebody again, when too few are there.
@@ -138,6 +150,8 @@ pub struct Keeper {
     /// When workers were last told that they are needed although nothing is to be done.
     rested: Instant,
     status: Arc<Mutex<Status>>,
+    /// What each worker did not let in, as it told last.
+    refused: BTreeMap<u32, Vec<(u8, u64)>>,
     _handles: Vec<Handle>,
 }
 
@@ -167,13 +181,26 @@ impl Keeper {
     ///
     /// # Errors
     /// When the fabric is lost.
-    pub fn new(fabric: Arc<dyn Fabric>, run: u64, plan: Plan, staff: Box<dyn Staff>) -> Result<Keeper, Lost> {
+    pub fn new(
+        fabric: Arc<dyn Fabric>,
+        run: impl Into<RunKey>,
+        plan: Plan,
+        staff: Box<dyn Staff>,
+    ) -> Result<Keeper, Lost> {
+        let key = run.into();
+        let (run, door) = (key.number, Arc::new(Door::new(key.clone())));
         let (tell, notices) = channel();
+        let opens = Arc::clone(&door);
         let ear = fabric.listen(
             &format!("swarm/run/{run}/workers/notice/*"),
             Box::new(move |heard| {
+                let Some(signed) = opens.open::<Signed>(heard.key, heard.bytes) else { return };
+                let came_from = number_of(heard.key).unwrap_or(u32::MAX);
+                if signed.worker != came_from {
+                    return opens.refuse(Refused::Forged { says: signed.worker, came_from });
+                }
                 // Nobody is left to tell when the keeper has ended.
-                let _ = read::<Signed>(heard.bytes).map(|signed| tell.send(signed));
+                let _ = tell.send(signed);
             }),
         )?;
         let alive = Arc::new(Mutex::new(BTreeSet::new()));
@@ -181,7 +208,7 @@ impl Keeper {
         let watch = fabric.watch(
             &format!("swarm/run/{run}/live/*"),
             Box::new(move |key, is_alive| {
-                let Some(number) = key.rsplit('/').next().and_then(|n| n.parse().ok()) else { return };
+                let Some(number) = number_of(key) else { return };
                 let mut alive: std::sync::MutexGuard<'_, BTreeSet<u32>> =
                     seen.lock().unwrap_or_else(PoisonError::into_inner);
                 if is_alive {
@@ -197,17 +224,20 @@ impl Keeper {
             // Workers go on meanwhile, and need the processor more.
             patience.watch = Duration::ZERO;
         }
-        let inbox = Inbox::open(Arc::clone(&fabric), run, 0, KEEPER, &[], patience)?;
+        let inbox = Inbox::open(Arc::clone(&fabric), key, 0, KEEPER, &[], patience)?;
         Ok(Keeper {
             fabric,
             run,
+            door,
             plan,
-            staff,
+            office: Office::open(staff)?,
             inbox,
             notices,
             alive,
-            hired: 0,
+            next: 0,
             staffed: BTreeSet::new(),
+            places: BTreeMap::new(),
+            nobody: None,
             came: BTreeSet::new(),
             look_again: Instant::now(),
             epoch: None,
@@ -218,6 +248,7 @@ impl Keeper {
             costs: Costs::default(),
             rested: Instant::now(),
             status: Arc::default(),
+            refused: BTreeMap::new(),
             _handles: vec![ear, watch],
         })
     }
@@ -239,72 +270,6 @@ impl Keeper {
     /// Those who are alive and belong to the run.
     fn present(&self) -> BTreeSet<u32> {
         self.alive().intersection(&self.staffed).copied().collect()
-    }
-
-    /// Hires as many as are missing, or as many as can be found; answers why there are too few.
-    fn hire(&mut self) -> Option<String> {
-        self.look_again = Instant::now() + LOOK_AGAIN;
-        while self.staffed.len() < self.plan.workers as usize {
-            // A host may take long to answer: those who are there already must not think that they are alone.
-            let (fabric, run) = (Arc::clone(&self.fabric), self.run);
-            let (present, is_over) = (self.present(), AtomicBool::new(false));
-            let hired = std::thread::scope(|scope| {
-                let words = scope.spawn(|| {
-                    while !is_over.load(Ordering::Relaxed) {
-                        stay(&*fabric, run, &present);
-                        std::thread::park_timeout(REST);
-                    }
-                });
-                let hired = self.staff.hire(self.hired);
-                is_over.store(true, Ordering::Relaxed);
-                words.thread().unpark();
-                hired
-            });
-            if let Err(why) = hired {
-                return Some(why);
-            }
-            let (number, hired) = (self.hired, self.staff.hired(self.hired));
-            self.note(|status| status.hire(number, hired));
-            self.staffed.insert(number);
-            self.hired += 1;
-        }
-        None
-    }
-
-    fn dismiss(&mut self, number: u32) {
-        self.staffed.remove(&number);
-        self.came.remove(&number);
-        self.staff.dismiss(number);
-    }
-
-    /// Tells those who come back after they were given up that they are not needed.
-    fn fence_off(&self) {
-        let order = write(&Order::End);
-        for number in self.alive().difference(&self.staffed) {
-            // One that does not hear it ends when it has heard nothing for long enough.
-            let _ = self.say(*number, &order);
-        }
-    }
-
-    /// Waits until as many workers are there as are wanted, or as many as come.
-    fn assemble(&mut self) -> Result<Vec<u32>, Error> {
-        let short = self.hire();
-        if let Some(why) = short.filter(|_| self.staffed.is_empty()) {
-            return Err(Error::System(why));
-        }
-        let since = Instant::now();
-        loop {
-            let present = self.present();
-            let patient = since.elapsed() < self.plan.patience;
-            if present.len() >= self.staffed.len() || (!patient && !present.is_empty()) {
-                return Ok(present.into_iter().collect());
-            }
-            if !patient {
-                return Err(Error::System("no worker came; look at what the hosts say".to_owned()));
-            }
-            self.rest();
-            std::thread::sleep(Duration::from_millis(2));
-        }
     }
 
     /// Begins an epoch with these workers from the last checkpoint.
@@ -329,9 +294,10 @@ impl Keeper {
             let placed = safe.weigh(run.model, &placement);
             self.status.lock().unwrap_or_else(PoisonError::into_inner).placed = Some(placed);
         }
-        let (staff, mut nowhere) = (&self.staff, Vec::new());
+        let (places, mut nowhere) = (&self.places, Vec::new());
         let mut on = |place: &str| {
-            let found = members.iter().position(|m| staff.is_on(*m, place));
+            let is_there = |m: &u32| places.get(m).is_some_and(|all| all.iter().any(|word| word == place));
+            let found = members.iter().position(is_there);
             if found.is_none() {
                 nowhere.push(place.to_owned());
             }
@@ -383,7 +349,8 @@ impl Keeper {
     }
 
     fn say(&self, member: u32, order: &[u8]) -> Result<(), Error> {
-        let put = self.fabric.put(&order_key(self.run, member), order, Care::Block);
+        let key = order_key(self.run, member);
+        let put = self.fabric.put(&key, &self.door.seal_answer(&key, &[], order), Care::Block);
         put.map_err(|e| Error::System(e.to_string()))
     }
 
@@ -400,6 +367,7 @@ impl Keeper {
     fn tend(&mut self, run: &Run<'_>) -> Result<(), Error> {
         // Who has no part in this epoch would hear nothing otherwise, and leave.
         self.rest();
+        self.learn();
         let Some(epoch) = &self.epoch else {
             let members = self.assemble()?;
             return self.begin(members, run);
@@ -411,6 +379,10 @@ impl Keeper {
         let (number, mut failed) = (epoch.number, None);
         while let Ok(signed) = self.notices.try_recv() {
             let Some(epoch) = self.epoch.as_mut().filter(|e| e.number == signed.epoch) else { continue };
+            if !epoch.members.contains(&signed.worker) {
+                self.door.refuse(Refused::UnknownSender(signed.worker));
+                continue;
+            }
             match signed.notice {
                 Notice::Ready { holds } => {
                     epoch.begins.remove(&signed.worker);
@@ -448,7 +420,7 @@ impl Keeper {
             }
         }
         if !lost.is_empty() || Instant::now() > self.look_again {
-            // Somebody else comes when there is somebody; meanwhile the others go on.
+            // Somebody else comes when there is somebody, and joins at a checkpoint; meanwhile the others go on.
             self.hire();
             self.fence_off();
         }
@@ -542,6 +514,7 @@ impl Keeper {
             let report: Report =
                 read(&bytes).ok_or_else(|| Error::System(format!("worker {worker} sent no report")))?;
             let load = report.load;
+            self.refused.insert(worker, report.refused.clone());
             *epoch.work.entry(worker).or_default() += u64::from(load.work_us);
             // Of those who all do the same, one is measured.
             if epoch.divided || epoch.members.first() == Some(&worker) {
@@ -630,6 +603,15 @@ impl Keeper {
 }
 
 impl Keeper {
+    /// What was not let in: here, and by workers as far as they have told.
+    fn refusals(&self) -> Refusals {
+        let mut all = self.inbox.refusals();
+        all.add(&self.door.refusals().since(&Refusals::default()));
+        self.refused.values().for_each(|told| all.add(told));
+        all.lanes += self.fabric.traffic().refused;
+        all
+    }
+
     /// Puts the checkpoint where it outlives this process: in a file, and with one of the workers that keep it.
     fn save(&self, run: &Run<'_>) -> Result<(), Error> {
         let (Some(safe), Some(epoch)) = (&self.safe, &self.epoch) else { return Ok(()) };
@@ -691,7 +673,7 @@ impl Crowd for Keeper {
             match self.reports()? {
                 Some(reports) => {
                     if let Some(frame) = self.put_together(reports, &mut run)? {
-                        let (traffic, refused) = (self.fabric.traffic(), self.inbox.refusals());
+                        let (traffic, refused) = (self.fabric.traffic(), self.refusals());
                         self.note(|status| (status.traffic, status.refused) = (traffic, refused));
                         return Ok(Progress::Done(frame));
                     }
@@ -735,7 +717,13 @@ impl Crowd for Keeper {
             return;
         }
         self.rested = Instant::now();
-        stay(&*self.fabric, self.run, &self.present());
+        // A grant of no epoch changes nothing for who hears it.
+        let grant = Grant { epoch: 0, until: 0, from: 0, inputs: Vec::new(), show_every: 0, keep_every: 0 };
+        let order = write(&Order::Grant(grant));
+        for worker in self.present() {
+            // Who is lost is missed at the next step.
+            let _ = self.say(worker, &order);
+        }
     }
 
     fn statistics(&self) -> Statistics {
@@ -750,24 +738,20 @@ impl Crowd for Keeper {
             let _ = self.say(number, &order);
         }
         let since = Instant::now();
-        while !self.alive().is_empty() && since.elapsed() < Duration::from_secs(2) {
+        while !self.alive().is_empty() && since.elapsed() < FAREWELL {
             std::thread::sleep(Duration::from_millis(2));
         }
-        for number in 0..self.hired {
-            self.staff.dismiss(number);
+        for number in std::mem::take(&mut self.staffed) {
+            self.office.dismiss(number);
         }
+        // Whoever is just being hired ends with the staff, at the latest with this process.
+        self.office.close(FAREWELL);
     }
 }
 
-/// Lets workers know that their keeper is there.
-fn stay(fabric: &dyn Fabric, run: u64, workers: &BTreeSet<u32>) {
-    // A grant of no epoch changes nothing for who hears it.
-    let grant = Grant { epoch: 0, until: 0, from: 0, inputs: Vec::new(), show_every: 0, keep_every: 0 };
-    let order = write(&Order::Grant(grant));
-    for worker in workers {
-        // Who is lost is missed at the next step.
-        let _ = fabric.put(&order_key(run, *worker), &order, Care::Block);
-    }
+/// The worker that a key is about.
+fn number_of(key: &str) -> Option<u32> {
+    key.rsplit('/').next().and_then(|n| n.parse().ok())
 }
 
 impl Drop for Keeper {

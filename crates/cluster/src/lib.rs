@@ -9,6 +9,7 @@
 //! is over is not used.
 
 mod bundle;
+mod door;
 mod engine;
 mod home;
 pub mod host;

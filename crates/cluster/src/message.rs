@@ -119,6 +119,8 @@ pub(crate) struct Report {
     pub(crate) elsewhere: Vec<ElsewhereFigures>,
     /// What each of its bodies cost in this step, by number; nothing when that was not measured.
     pub(crate) spent: Vec<(u32, Spent)>,
+    /// What it did not let in since it began, by kind: a report that is lost with its epoch takes nothing along.
+    pub(crate) refused: Vec<(u8, u64)>,
 }
 
 /// What a worker sent to one neighbour.

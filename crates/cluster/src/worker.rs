@@ -8,6 +8,7 @@
 //! what it does and begins again from what it is charged with.
 
 use crate::bundle::Natives;
+use crate::door::Door;
 use crate::engine::{Engine, Stuck};
 use crate::home::Links;
 use crate::message::{
@@ -21,15 +22,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use swarmyard_engine::{Area, Gesture, Input, InputKind, Intent, Part, Settled, Share};
-use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Outbox, Patience, Unmet};
+use swarmyard_fabric::gate::Refusals;
+use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Outbox, Patience, RunKey, Unmet};
 use swarmyard_sim::WorkerFigures;
 
 /// How a worker is set up.
 pub struct Setup {
     /// How it hears the others.
     pub fabric: Arc<dyn Fabric>,
-    /// The run.
-    pub run: u64,
+    /// The run, and what only its members know.
+    pub run: RunKey,
     /// Its number in the run.
     pub me: u32,
     /// Threads it may use.
@@ -93,6 +95,11 @@ struct Worker<'a> {
     inbox: Inbox,
     outbox: Outbox,
     told: Told,
+    door: Arc<Door>,
+    /// The last epoch that it has begun.
+    begun: u32,
+    /// What it said last when it could not go on with an epoch: that may have been lost.
+    left: Option<(u32, Notice)>,
     /// To programs whose robots are here, and from those that have gone.
     links: Links,
     heard: Instant,
@@ -126,21 +133,24 @@ struct Epoch {
 /// # Errors
 /// When the fabric is lost.
 pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
-    let (fabric, run, me) = (&setup.fabric, setup.run, setup.me);
+    let (fabric, run, me) = (&setup.fabric, setup.run.number, setup.me);
     let (tell, orders) = channel();
+    let door = Arc::new(Door::new(setup.run.clone()));
+    let opens = Arc::clone(&door);
     let ear = fabric.listen(
         &order_key(run, me),
         Box::new(move |heard| {
             // Nobody is left to tell when the worker has ended.
-            let _ = read::<Order>(heard.bytes).map(|order| tell.send(order));
+            let _ = opens.open::<Order>(heard.key, heard.bytes).map(|order| tell.send(order));
         }),
     )?;
     let told = Told::default();
     let remembered = Arc::clone(&told);
-    let near = fabric.answer(&near_key(run, me), Box::new(move |_, question| near(&remembered, question)))?;
+    let near =
+        fabric.answer(&near_key(run, me), door.replier(move |question| near(&remembered, question)))?;
     let patience = Patience { ask_after: ASK_AFTER, give_up: LOOK, ..Patience::default() };
-    let inbox = Inbox::open(Arc::clone(fabric), run, 0, me, &[], patience)?;
-    let outbox = Outbox::open(Arc::clone(fabric), run, 0, me, 70)?;
+    let inbox = Inbox::open(Arc::clone(fabric), setup.run.clone(), 0, me, &[], patience)?;
+    let outbox = Outbox::open(Arc::clone(fabric), setup.run.clone(), 0, me, 70)?;
     let figures = Arc::new(Mutex::new(WorkerFigures { worker: me, ..WorkerFigures::default() }));
     let told_of = Arc::clone(&figures);
     let tell = move |_: &str, _: &[u8]| Some(write(&*told_of.lock().unwrap_or_else(PoisonError::into_inner)));
@@ -156,7 +166,10 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
         inbox,
         outbox,
         told,
-        links: Links::new(Arc::clone(fabric), run, me),
+        begun: 0,
+        left: None,
+        links: Links::new(Arc::clone(fabric), Arc::clone(&door), run, me),
+        door,
         heard,
         missed: heard,
         held: None,
@@ -188,11 +201,19 @@ impl Worker<'_> {
             }
             match self.order(epoch.as_ref()) {
                 Some(Order::End) => return Ok(Ended::Over),
+                Some(Order::Begin(begin)) if begin.epoch <= self.begun => {
+                    // It was said again: what was said to that may have been lost.
+                    let is_present = epoch.as_ref().is_some_and(|e| e.begin.epoch == begin.epoch);
+                    if is_present {
+                        self.notice(begin.epoch, Notice::Ready { holds: self.setup.hold.is_some() })?;
+                    }
+                }
                 Some(Order::Begin(begin)) => {
                     let number = begin.epoch;
                     match self.begin(*begin, epoch.take().map(|e| e.engine)) {
                         Ok(begun) => {
                             epoch = Some(begun);
+                            self.begun = number;
                             self.notice(number, Notice::Ready { holds: self.setup.hold.is_some() })?;
                         }
                         Err(why) => self.notice(number, Notice::Failed(why))?,
@@ -201,6 +222,8 @@ impl Worker<'_> {
                 Some(Order::Grant(grant)) => {
                     if let Some(epoch) = epoch.as_mut().filter(|e| e.begin.epoch == grant.epoch) {
                         epoch.take(grant);
+                    } else if let Some((_, notice)) = self.left.as_ref().filter(|l| l.0 == grant.epoch) {
+                        self.notice(grant.epoch, notice.clone())?;
                     }
                 }
                 Some(Order::Hold(bytes)) => self.held = Some(bytes),
@@ -218,11 +241,11 @@ impl Worker<'_> {
                 Ok(()) | Err(Left::Order) => {}
                 Err(Left::Lost(lost)) => return Err(lost),
                 Err(Left::Farther) => {
-                    self.notice(number, Notice::Farther)?;
+                    self.leave(number, Notice::Farther)?;
                     epoch = None;
                 }
                 Err(Left::Failed(why)) => {
-                    self.notice(number, Notice::Failed(why))?;
+                    self.leave(number, Notice::Failed(why))?;
                     epoch = None;
                 }
             }
@@ -249,7 +272,7 @@ impl Worker<'_> {
     /// Writes down the checkpoint it was given; answers where.
     fn write_down(&self) -> Option<PathBuf> {
         let (folder, bytes) = self.setup.hold.as_ref().zip(self.held.as_ref())?;
-        let path = folder.join(format!("run-{:016x}.checkpoint", self.setup.run));
+        let path = folder.join(format!("run-{:016x}.checkpoint", self.setup.run.number));
         crate::saved::write_whole(&path, bytes).ok().map(|()| path)
     }
 
@@ -314,7 +337,22 @@ impl Worker<'_> {
 
     fn notice(&self, epoch: u32, notice: Notice) -> Result<(), Lost> {
         let signed = Signed { epoch, worker: self.setup.me, notice };
-        self.setup.fabric.put(&notice_key(self.setup.run, self.setup.me), &write(&signed), Care::Block)
+        let key = notice_key(self.setup.run.number, self.setup.me);
+        self.setup.fabric.put(&key, &self.door.seal(&key, &signed), Care::Block)
+    }
+
+    /// Says why it does not go on with an epoch.
+    fn leave(&mut self, epoch: u32, notice: Notice) -> Result<(), Lost> {
+        self.left = Some((epoch, notice.clone()));
+        self.notice(epoch, notice)
+    }
+
+    /// What it did not let in so far.
+    fn refusals(&self) -> Refusals {
+        let mut all = self.inbox.refusals();
+        all.add(&self.door.refusals().since(&Refusals::default()));
+        all.lanes += self.setup.fabric.traffic().refused;
+        all
     }
 
     /// Tells the keeper who is waited for in vain, ten times a second at most.
@@ -377,7 +415,8 @@ impl Worker<'_> {
         let links = epoch.take_sent();
         add(&mut self.figures.lock().unwrap_or_else(PoisonError::into_inner), load, &links);
         let (elsewhere, spent) = (self.setup.natives.cost(), epoch.engine.take_spent());
-        let report = Report { done, inputs: decided, load, links, elsewhere, spent };
+        let refused = self.refusals().since(&Refusals::default());
+        let report = Report { done, inputs: decided, load, links, elsewhere, spent, refused };
         self.outbox.send(KEEPER, stop + 1, &write(&report))?;
         epoch.inputs = epoch.inputs.split_off(&(stop + 1));
         if matches!(epoch.engine, Engine::Share(_)) && is_due(epoch.begin.margins.period, stop + 1) {
@@ -480,17 +519,18 @@ impl Worker<'_> {
 
     /// Asks everybody who may have bodies in a wider area for what those intend.
     fn widen(&mut self, epoch: &mut Epoch, stop: u64, area: &Area) -> Result<Vec<Intent>, Left> {
-        let question = write(&Near { epoch: epoch.begin.epoch, stop, area: *area });
+        let question = Near { epoch: epoch.begin.epoch, stop, area: *area };
         let mut heard = Vec::new();
         for place in 0..epoch.regions.len() {
             let allowed = epoch.begin.margins.allowed(&epoch.regions[place]);
             if place == epoch.place as usize || !allowed.meets(area) {
                 continue;
             }
-            let key = near_key(self.setup.run, epoch.begin.members[place]);
+            let key = near_key(self.setup.run.number, epoch.begin.members[place]);
             loop {
-                let answer = self.setup.fabric.ask(&key, &question, ANSWER);
-                if let Some(intents) = answer.ok().and_then(|bytes| read::<Vec<Intent>>(&bytes)) {
+                let answer = self.door.ask(&*self.setup.fabric, &key, &question, ANSWER);
+                if let Ok(Some(intents)) = answer {
+                    let intents: Vec<Intent> = intents;
                     heard.extend(intents);
                     break;
                 }

@@ -158,9 +158,9 @@ fn bare(fabric: Arc<dyn Fabric>, me: u32, under: &str) -> Result<Exchange, Box<d
 
 /// As workers do it.
 fn posted(fabric: Arc<dyn Fabric>, me: u32) -> Result<Exchange, Box<dyn std::error::Error>> {
-    let outbox = Outbox::open(fabric.clone(), 1, 0, me, 8)?;
+    let outbox = Outbox::open(fabric.clone(), 1_u64, 0, me, 8)?;
     let patience = Patience { give_up: Duration::from_secs(30), ..Patience::default() };
-    let inbox = Inbox::open(fabric, 1, 0, me, &[1 - me], patience)?;
+    let inbox = Inbox::open(fabric, 1_u64, 0, me, &[1 - me], patience)?;
     let sent = vec![7; BYTES];
     Ok(Box::new(move |round| {
         outbox.send(1 - me, round, &sent).expect("sent");

@@ -13,22 +13,23 @@
 //! | 24–31 | quantum |
 //! | 32–39 | sequence |
 //! | 40–43 | length of the payload |
-//! | 44–51 | checksum of everything else |
+//! | 44–51 | seal of everything else |
 //! | 52– | payload |
 //!
-//! The checksum finds accidents; who may send at all is a matter of certificates and of the [`crate::gate`].
+//! The seal ([`crate::secret`]) finds accidents, and whoever does not know the run's secret; who may send at all is a matter of
+//! certificates, and what is let in of the [`crate::gate`].
 
-use swarmyard_base::hash::{block_hash, mix64};
+use crate::secret::Secret;
 use thiserror::Error;
 
 /// Version of the envelope.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Bytes before the payload.
 pub const HEADER_BYTES: usize = 52;
 
 const MAGIC: [u8; 4] = *b"SWYF";
-/// Where the checksum begins.
-const SUM: usize = 44;
+/// Where the seal begins.
+const SEAL: usize = 44;
 
 /// What stands on an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,17 +71,17 @@ pub enum Broken {
         /// The limit.
         most: usize,
     },
-    /// Bytes were changed on the way.
-    #[error("the checksum of this message is wrong")]
-    WrongSum,
+    /// Bytes were changed on the way, or it was sent by somebody who does not know the run's secret.
+    #[error("the seal of this message is wrong")]
+    WrongSeal,
 }
 
-/// Puts a payload in an envelope.
+/// Puts a payload in an envelope, with the seal of a run.
 ///
 /// # Panics
 /// When the payload is longer than a `u32` can say; a fabric carries far less.
 #[must_use]
-pub fn seal(header: &Header, payload: &[u8]) -> Vec<u8> {
+pub fn seal(header: &Header, payload: &[u8], secret: &Secret) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a payload a fabric carries");
     let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len());
     bytes.extend(MAGIC);
@@ -92,7 +93,7 @@ pub fn seal(header: &Header, payload: &[u8]) -> Vec<u8> {
     bytes.extend(header.quantum.to_le_bytes());
     bytes.extend(header.sequence.to_le_bytes());
     bytes.extend(length.to_le_bytes());
-    bytes.extend(sum(&bytes, payload).to_le_bytes());
+    bytes.extend(secret.seal(&[&bytes, payload]).to_le_bytes());
     bytes.extend(payload);
     bytes
 }
@@ -101,7 +102,7 @@ pub fn seal(header: &Header, payload: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// Whatever is not exactly what [`seal`] makes.
-pub fn open(bytes: &[u8], limit: usize) -> Result<(Header, &[u8]), Broken> {
+pub fn open<'a>(bytes: &'a [u8], limit: usize, secret: &Secret) -> Result<(Header, &'a [u8]), Broken> {
     if !bytes.starts_with(&MAGIC) {
         return Err(Broken::NotOurs);
     }
@@ -120,8 +121,8 @@ pub fn open(bytes: &[u8], limit: usize) -> Result<(Header, &[u8]), Broken> {
     if payload.len() != length {
         return Err(cut(HEADER_BYTES + length));
     }
-    if head[6..8] != [0; 2] || number(SUM) != sum(&head[..SUM], payload) {
-        return Err(Broken::WrongSum);
+    if head[6..8] != [0; 2] || number(SEAL) != secret.seal(&[&head[..SEAL], payload]) {
+        return Err(Broken::WrongSeal);
     }
     let header = Header {
         run: number(8),
@@ -138,31 +139,37 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at + N)?.try_into().ok()
 }
 
-fn sum(head: &[u8], payload: &[u8]) -> u64 {
-    mix64(block_hash(head).rotate_left(32) ^ block_hash(payload))
-}
-
 /// For fuzzing: no bytes may make the reader of envelopes panic, and what it takes is what would be written.
 pub fn fuzz(data: &[u8]) {
     const LIMIT: usize = 1 << 16;
-    if let Ok((header, payload)) = open(data, LIMIT) {
+    let secret = Secret::default();
+    if let Ok((header, payload)) = open(data, LIMIT, &secret) {
         assert!(payload.len() <= LIMIT);
-        assert_eq!(seal(&header, payload), data, "an envelope is written as it was read");
+        assert_eq!(seal(&header, payload, &secret), data, "an envelope is written as it was read");
     }
-    // Envelopes that are whole but for one place, so that the fuzzer gets past the checksum.
+    // Envelopes that are whole but for one place, so that the fuzzer gets past the seal.
     let header = Header { run: 1, epoch: 2, quantum: 3, sender: 4, sequence: data.len() as u64 };
-    let mut sealed = seal(&header, data);
-    assert_eq!(open(&sealed, data.len()), Ok((header, data)));
+    let mut sealed = seal(&header, data, &secret);
+    assert_eq!(open(&sealed, data.len(), &secret), Ok((header, data)));
     if let [first, second, ..] = *data {
         let at = usize::from(u16::from_le_bytes([first, second])) % sealed.len();
         sealed[at] ^= first | 1;
-        assert!(open(&sealed, usize::MAX).is_err(), "a change at {at} was not seen");
+        assert!(open(&sealed, usize::MAX, &secret).is_err(), "a change at {at} was not seen");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swarmyard_base::hash::mix64;
+
+    fn seal(header: &Header, payload: &[u8]) -> Vec<u8> {
+        super::seal(header, payload, &Secret::default())
+    }
+
+    fn open(bytes: &[u8], limit: usize) -> Result<(Header, &[u8]), Broken> {
+        super::open(bytes, limit, &Secret::default())
+    }
 
     const HEADER: Header = Header { run: u64::MAX - 1, epoch: 7, quantum: 1 << 40, sender: 3, sequence: 9 };
 
@@ -182,8 +189,8 @@ mod tests {
         assert_eq!(open(b"", 100), Err(Broken::NotOurs));
         assert_eq!(open(b"HTTP/1.1 200 OK", 100), Err(Broken::NotOurs));
         let mut other = sealed.clone();
-        other[4] = 2;
-        assert_eq!(open(&other, 100), Err(Broken::OtherVersion(2)));
+        other[4] = 3;
+        assert_eq!(open(&other, 100), Err(Broken::OtherVersion(3)));
         assert_eq!(open(&sealed, 6), Err(Broken::TooLong { is: 7, most: 6 }));
         for cut in 4..sealed.len() {
             assert!(matches!(open(&sealed[..cut], 100), Err(Broken::CutOff { .. })), "cut at {cut}");
@@ -206,6 +213,17 @@ mod tests {
             let mut other = sealed.clone();
             other[bit / 8] ^= 1 << (bit % 8);
             assert!(open(&other, 100).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn who_does_not_know_the_secret_can_seal_nothing() {
+        let ours = Secret::of([5; 16]);
+        let sealed = super::seal(&HEADER, b"payload", &ours);
+        assert_eq!(super::open(&sealed, 100, &ours), Ok((HEADER, b"payload".as_slice())));
+        for other in [Secret::default(), Secret::of([6; 16])] {
+            let forged = super::seal(&HEADER, b"payload", &other);
+            assert_eq!(super::open(&forged, 100, &ours), Err(Broken::WrongSeal));
         }
     }
 

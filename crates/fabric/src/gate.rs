@@ -7,6 +7,7 @@
 //! remembered, and what is older than those is refused.
 
 use crate::envelope::{Broken, Header};
+use crate::secret::{RunKey, Secret};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use thiserror::Error;
@@ -64,8 +65,8 @@ pub struct Refusals {
     pub cut_off: u64,
     /// [`Broken::TooLong`].
     pub too_long: u64,
-    /// [`Broken::WrongSum`].
-    pub wrong_sum: u64,
+    /// [`Broken::WrongSeal`].
+    pub wrong_seal: u64,
     /// [`Refused::OtherRun`].
     pub other_run: u64,
     /// [`Refused::OldEpoch`].
@@ -80,18 +81,20 @@ pub struct Refusals {
     pub unwanted: u64,
     /// [`Refused::Replayed`].
     pub replayed: u64,
+    /// Connections of lanes that began or went on as none of ours would ([`crate::Traffic::refused`]).
+    pub lanes: u64,
 }
 
 impl Refusals {
     /// All of them by name, for a report.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); 12] {
+    pub fn named(&self) -> [(&'static str, u64); 13] {
         [
             ("not ours", self.not_ours),
             ("other version", self.other_version),
             ("cut off", self.cut_off),
             ("too long", self.too_long),
-            ("wrong checksum", self.wrong_sum),
+            ("wrong seal", self.wrong_seal),
             ("other run", self.other_run),
             ("old epoch", self.old_epoch),
             ("new epoch", self.new_epoch),
@@ -99,6 +102,59 @@ impl Refusals {
             ("forged sender", self.forged),
             ("unwanted quantum", self.unwanted),
             ("replayed", self.replayed),
+            ("strange lane", self.lanes),
+        ]
+    }
+
+    /// What has been added since, as (kind, count), in the order of [`Refusals::named`].
+    #[must_use]
+    pub fn since(&self, before: &Refusals) -> Vec<(u8, u64)> {
+        let grown =
+            self.named().into_iter().zip(before.named()).map(|(now, then)| now.1.saturating_sub(then.1));
+        (0..).zip(grown).filter(|(_, more)| *more > 0).collect()
+    }
+
+    /// Adds such a list; what is no kind is left out.
+    pub fn add(&mut self, more: &[(u8, u64)]) {
+        let mut places = self.places();
+        for (kind, count) in more {
+            if let Some(place) = places.get_mut(usize::from(*kind)) {
+                **place = place.saturating_add(*count);
+            }
+        }
+    }
+
+    /// In the order of [`Refusals::named`].
+    fn places(&mut self) -> [&mut u64; 13] {
+        let Refusals {
+            not_ours,
+            other_version,
+            cut_off,
+            too_long,
+            wrong_seal,
+            other_run,
+            old_epoch,
+            new_epoch,
+            unknown_sender,
+            forged,
+            unwanted,
+            replayed,
+            lanes,
+        } = self;
+        [
+            not_ours,
+            other_version,
+            cut_off,
+            too_long,
+            wrong_seal,
+            other_run,
+            old_epoch,
+            new_epoch,
+            unknown_sender,
+            forged,
+            unwanted,
+            replayed,
+            lanes,
         ]
     }
 
@@ -108,13 +164,14 @@ impl Refusals {
         self.named().iter().map(|n| n.1).sum()
     }
 
-    fn count(&mut self, why: Refused) {
+    /// Counts one more.
+    pub fn count(&mut self, why: Refused) {
         let place = match why {
             Refused::Broken(Broken::NotOurs) => &mut self.not_ours,
             Refused::Broken(Broken::OtherVersion(_)) => &mut self.other_version,
             Refused::Broken(Broken::CutOff { .. }) => &mut self.cut_off,
             Refused::Broken(Broken::TooLong { .. }) => &mut self.too_long,
-            Refused::Broken(Broken::WrongSum) => &mut self.wrong_sum,
+            Refused::Broken(Broken::WrongSeal) => &mut self.wrong_seal,
             Refused::OtherRun(_) => &mut self.other_run,
             Refused::OldEpoch(_) => &mut self.old_epoch,
             Refused::NewEpoch(_) => &mut self.new_epoch,
@@ -131,6 +188,7 @@ impl Refusals {
 #[derive(Clone, Debug)]
 pub struct Gate {
     run: u64,
+    secret: Secret,
     epoch: u32,
     wanted: RangeInclusive<u64>,
     senders: BTreeMap<u32, Passed>,
@@ -147,9 +205,10 @@ struct Passed {
 impl Gate {
     /// A gate for these workers of a run.
     #[must_use]
-    pub fn new(run: u64, epoch: u32, senders: impl IntoIterator<Item = u32>) -> Gate {
+    pub fn new(run: impl Into<RunKey>, epoch: u32, senders: impl IntoIterator<Item = u32>) -> Gate {
         let senders = senders.into_iter().map(|s| (s, Passed::default())).collect();
-        Gate { run, epoch, wanted: 0..=u64::MAX, senders, refusals: Refusals::default() }
+        let RunKey { number: run, secret } = run.into();
+        Gate { run, secret, epoch, wanted: 0..=u64::MAX, senders, refusals: Refusals::default() }
     }
 
     /// Lets in only messages about these quanta from now on; without it, about all.
@@ -160,7 +219,8 @@ impl Gate {
     /// Begins another epoch with these workers: sequence numbers begin again, all quanta are wanted, and what was refused
     /// stays counted.
     pub fn begin(&mut self, epoch: u32, senders: impl IntoIterator<Item = u32>) {
-        *self = Gate { refusals: self.refusals, ..Gate::new(self.run, epoch, senders) };
+        let run = RunKey { number: self.run, secret: self.secret.clone() };
+        *self = Gate { refusals: self.refusals, ..Gate::new(run, epoch, senders) };
     }
 
     /// The epoch.
@@ -175,6 +235,11 @@ impl Gate {
         self.refusals
     }
 
+    /// Counts a message that was let in and turned out to be of no use.
+    pub fn refuse(&mut self, why: Refused) {
+        self.refusals.count(why);
+    }
+
     /// Opens bytes that came under the key of a worker, and lets them in or not.
     ///
     /// # Errors
@@ -185,7 +250,7 @@ impl Gate {
         bytes: &'a [u8],
         limit: usize,
     ) -> Result<(Header, &'a [u8]), Refused> {
-        let opened = crate::envelope::open(bytes, limit).map_err(Refused::from);
+        let opened = crate::envelope::open(bytes, limit, &self.secret).map_err(Refused::from);
         let admitted = opened.and_then(|(header, payload)| {
             self.check(came_from, &header)?;
             Ok((header, payload))
@@ -245,12 +310,12 @@ mod tests {
     use crate::envelope::seal;
 
     fn message(run: u64, epoch: u32, sender: u32, sequence: u64) -> Vec<u8> {
-        seal(&Header { run, epoch, quantum: 5, sender, sequence }, b"hello")
+        seal(&Header { run, epoch, quantum: 5, sender, sequence }, b"hello", &Secret::default())
     }
 
     #[test]
     fn what_belongs_here_comes_in_and_everything_else_is_named_and_counted() {
-        let mut gate = Gate::new(10, 3, [1, 2]);
+        let mut gate = Gate::new(10_u64, 3, [1, 2]);
         assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
         let cases = [
             (1, message(11, 3, 1, 1), Refused::OtherRun(11)),
@@ -272,15 +337,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_of_refusals_adds_up() {
+        let mut gate = Gate::new(10_u64, 3, [1]);
+        let mut sum = Refusals::default();
+        for (k, bytes) in [message(11, 3, 1, 0), message(10, 2, 1, 0), b"x".to_vec()].iter().enumerate() {
+            let before = gate.refusals();
+            assert!(gate.admit(1, bytes, 100).is_err());
+            let more = gate.refusals().since(&before);
+            assert_eq!(more.len(), 1, "{k}");
+            sum.add(&more);
+        }
+        sum.add(&[(200, 7)]);
+        assert_eq!(sum, gate.refusals());
+        let named: Vec<(&str, u64)> = sum.named().into_iter().filter(|n| n.1 > 0).collect();
+        assert_eq!(named, [("not ours", 1), ("other run", 1), ("old epoch", 1)]);
+    }
+
+    #[test]
     fn a_forged_message_spends_no_number_of_the_one_it_names() {
-        let mut gate = Gate::new(10, 3, [1, 2]);
+        let mut gate = Gate::new(10_u64, 3, [1, 2]);
         assert!(gate.admit(1, &message(10, 3, 2, 0), 100).is_err());
         assert!(gate.admit(2, &message(10, 3, 2, 0), 100).is_ok());
     }
 
     #[test]
     fn what_is_not_wanted_now_may_come_again_later() {
-        let mut gate = Gate::new(10, 3, [1]);
+        let mut gate = Gate::new(10_u64, 3, [1]);
         gate.want(0..=4);
         assert_eq!(gate.admit(1, &message(10, 3, 1, 0), 100), Err(Refused::Unwanted(5)));
         gate.want(5..=9);
@@ -310,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_new_epoch_begins_from_the_first_number() {
-        let mut gate = Gate::new(10, 3, [1]);
+        let mut gate = Gate::new(10_u64, 3, [1]);
         assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
         gate.begin(4, [1, 2]);
         assert!(gate.admit(1, &message(10, 4, 1, 0), 100).is_ok());

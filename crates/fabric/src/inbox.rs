@@ -8,7 +8,7 @@
 
 use crate::gate::{Gate, Refusals, Refused};
 use crate::outbox::again_key;
-use crate::{Fabric, Handle, Heard, Lost, MOST_BYTES};
+use crate::{Fabric, Handle, Heard, Lost, MOST_BYTES, RunKey};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -96,13 +96,15 @@ impl Inbox {
     /// The fabric is closed.
     pub fn open(
         fabric: Arc<dyn Fabric>,
-        run: u64,
+        run: impl Into<RunKey>,
         epoch: u32,
         me: u32,
         neighbours: &[u32],
         patience: Patience,
     ) -> Result<Inbox, Lost> {
-        let mut gate = Gate::new(run, epoch, neighbours.iter().copied());
+        let key = run.into();
+        let run = key.number;
+        let mut gate = Gate::new(key, epoch, neighbours.iter().copied());
         gate.want(0..=AHEAD);
         let inner = Inner { gate, next: 0, waiting: BTreeMap::new(), asked: 0, recovered: 0, late: 0 };
         let shared =
@@ -211,7 +213,14 @@ impl Shared {
     fn take_in(&self, from: u32, bytes: &[u8]) -> Result<(), Refused> {
         let mut inner = self.lock();
         let (header, payload) = inner.gate.admit(from, bytes, MOST_BYTES)?;
-        inner.waiting.insert((header.quantum, header.sender), payload.to_vec());
+        let place = (header.quantum, header.sender);
+        if inner.waiting.contains_key(&place) {
+            // What is there counts, whatever else its sender says of this quantum.
+            let why = Refused::Replayed { sender: header.sender, sequence: header.sequence };
+            inner.gate.refuse(why);
+            return Err(why);
+        }
+        inner.waiting.insert(place, payload.to_vec());
         self.count.fetch_add(1, Ordering::Release);
         drop(inner);
         self.came.notify_all();

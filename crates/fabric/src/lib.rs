@@ -4,7 +4,7 @@
 //!
 //! Start reading at [`Fabric`], the one trait everything above is written against. [`local`] keeps it inside a process,
 //! with faults on purpose; `mesh` (feature `zenoh`) carries it between machines. Above the trait stand the
-//! [`envelope`] every worker's message travels in, the [`gate`] that refuses what is old, foreign or forged, and
+//! [`envelope`] every worker's message travels in, its seal ([`secret`]), the [`gate`] that refuses what is old, foreign or forged, and
 //! [`outbox`] and [`inbox`], which make up for what a fabric loses.
 //!
 //! *Invariants:* nothing here knows what a robot is. No result may depend on when something arrives: a fabric
@@ -24,9 +24,11 @@ mod mailbox;
 #[cfg(feature = "zenoh")]
 pub mod mesh;
 pub mod outbox;
+pub mod secret;
 mod tally;
 
 pub use fabric::{Care, Fabric, Handle, Heard, Listener, Lost, MOST_BYTES, Replier, Watcher};
 pub use inbox::{Inbox, Patience, Unmet};
 pub use outbox::Outbox;
+pub use secret::{RunKey, Secret};
 pub use tally::{Flow, Traffic};

@@ -6,7 +6,7 @@
 //! Only the last quanta of the present epoch are kept, so its memory is bounded by what is sent.
 
 use crate::envelope::{Header, seal};
-use crate::{Care, Fabric, Handle, Lost};
+use crate::{Care, Fabric, Handle, Lost, RunKey, Secret};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,6 +33,7 @@ pub struct Outbox {
 
 struct Kept {
     epoch: u32,
+    secret: Secret,
     /// Quanta that are kept for each neighbour.
     depth: usize,
     lanes: BTreeMap<u32, Lane>,
@@ -53,12 +54,13 @@ impl Outbox {
     /// The fabric is closed.
     pub fn open(
         fabric: Arc<dyn Fabric>,
-        run: u64,
+        run: impl Into<RunKey>,
         epoch: u32,
         me: u32,
         depth: usize,
     ) -> Result<Outbox, Lost> {
-        let kept = Kept { epoch, depth: depth.max(1), lanes: BTreeMap::new(), answered: 0 };
+        let RunKey { number: run, secret } = run.into();
+        let kept = Kept { epoch, secret, depth: depth.max(1), lanes: BTreeMap::new(), answered: 0 };
         let kept = Arc::new(Mutex::new(kept));
         let asked = kept.clone();
         let pattern = format!("swarm/run/{run}/workers/outbox/{me}/*/*");
@@ -103,7 +105,7 @@ impl Kept {
         let lane = self.lanes.entry(to).or_default();
         let header = Header { run, epoch: self.epoch, quantum, sender: me, sequence: lane.next };
         lane.next += 1;
-        let sealed = Arc::new(seal(&header, payload));
+        let sealed = Arc::new(seal(&header, payload, &self.secret));
         lane.sent.push_back((quantum, sealed.clone()));
         if lane.sent.len() > self.depth {
             lane.sent.pop_front();

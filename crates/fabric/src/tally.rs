@@ -30,6 +30,8 @@ pub struct Traffic {
     pub answers: Flow,
     /// Messages that came and were dropped here, because a listener did not take them.
     pub dropped: u64,
+    /// Connections of lanes that were not let in, or ended because what came was no message.
+    pub refused: u64,
 }
 
 /// One kind, counted by any number of threads.
@@ -71,6 +73,7 @@ pub(crate) struct Tally {
     pub(crate) questions: Count,
     pub(crate) answers: Count,
     pub(crate) dropped: AtomicU64,
+    pub(crate) refused: AtomicU64,
 }
 
 impl Tally {
@@ -90,6 +93,7 @@ impl Tally {
             questions: self.questions.flow(),
             answers: self.answers.flow(),
             dropped: self.dropped.load(Relaxed),
+            refused: self.refused.load(Relaxed),
         }
     }
 }

@@ -153,7 +153,11 @@ mod tests {
     fn begin(connect: &[&str], lease_s: f64) -> Begin {
         let connect = connect.iter().map(|a| (*a).to_owned()).collect();
         let identity = Identity { version: "1".into(), numerics: 1 };
-        Begin { identity, job: Job { run: 1, number: 0, connect, threads: 1, lease_s, reach: Vec::new() } }
+        let secret = crate::staff::SecretBytes::default();
+        Begin {
+            identity,
+            job: Job { run: 1, number: 0, connect, threads: 1, lease_s, reach: Vec::new(), secret },
+        }
     }
 
     #[test]

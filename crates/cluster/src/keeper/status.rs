@@ -14,7 +14,7 @@ pub struct Status {
     pub statistics: Statistics,
     /// What went over the keeper's fabric.
     pub traffic: Traffic,
-    /// Messages to the keeper that were not let in.
+    /// Messages to the keeper, and to workers, that were not let in.
     pub refused: Refusals,
     /// Workers that were given up because they and others did not hear each other.
     pub apart: Vec<u32>,

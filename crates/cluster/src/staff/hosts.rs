@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use swarmyard_fabric::{Fabric, Handle};
+use swarmyard_fabric::{Fabric, Handle, Lost};
 use swarmyard_sim::WorkerFigures;
 
 /// How long a host may take to answer a question.
@@ -22,6 +22,8 @@ const ANSWER: Duration = Duration::from_secs(3);
 const MEET: Duration = Duration::from_secs(1);
 /// How long the first worker waits for hosts to be found.
 const FIND: Duration = Duration::from_secs(8);
+/// Silence to so many offers in a row, of a host that is alive, means that the connection with it is none.
+const SILENT: u32 = 2;
 /// When a host that was not found is looked for again.
 const AGAIN: Duration = Duration::from_millis(500);
 
@@ -120,6 +122,7 @@ pub struct Hosts {
 /// Hires workers on hosts.
 pub struct HostStaff {
     places: Vec<Place>,
+    connect: Connect,
     identity: Identity,
     /// What each worker is for; the number and the addresses are filled in.
     job: Job,
@@ -144,6 +147,8 @@ struct Place {
     seen: Arc<Seen>,
     /// What was said of it last; it is not said twice.
     said: String,
+    /// How often in a row it was asked and said nothing, though it is alive.
+    silent: u32,
 }
 
 /// What the thread that looks for a host has found.
@@ -169,13 +174,21 @@ impl HostStaff {
     pub fn new(hosts: Hosts, job: Job, tell: Tell, say: Box<dyn FnMut(&str) + Send>) -> HostStaff {
         let Hosts { addresses, connect, identity } = hosts;
         let place = |address: Address| {
-            let seen = Arc::new(Seen::default());
-            let (found, connect, wanted) = (Arc::clone(&seen), Arc::clone(&connect), address.clone());
-            std::thread::spawn(move || found.seek(&connect, &wanted));
-            Place { address, seen, said: String::new() }
+            let place = Place { address, seen: Arc::default(), said: String::new(), silent: 0 };
+            place.seek(&connect);
+            place
         };
         let places = addresses.into_iter().map(place).collect();
-        HostStaff { places, identity, job, workers: BTreeMap::new(), tell, say, since: Instant::now() }
+        HostStaff {
+            places,
+            connect,
+            identity,
+            job,
+            workers: BTreeMap::new(),
+            tell,
+            say,
+            since: Instant::now(),
+        }
     }
 
     /// What the hosts lend now, the most free slots first. Those that lend nothing are left out.
@@ -185,7 +198,7 @@ impl HostStaff {
         }
         let mut offers = Vec::new();
         for k in 0..self.places.len() {
-            match self.places[k].offer() {
+            match self.places[k].offer(&self.connect) {
                 Ok((link, info)) if info.free == 0 => {
                     let text = format!("no slot of host `{}` is free", link.name);
                     self.pass_over(k, &text);
@@ -265,8 +278,8 @@ impl Staff for HostStaff {
         }
     }
 
-    fn is_on(&self, number: u32, place: &str) -> bool {
-        self.workers.get(&number).is_some_and(|at| at.is.iter().any(|word| word == place))
+    fn places(&self, number: u32) -> Vec<String> {
+        self.workers.get(&number).map_or_else(Vec::new, |at| at.is.clone())
     }
 }
 
@@ -283,8 +296,16 @@ impl Drop for HostStaff {
 }
 
 impl Place {
+    /// Looks for it, on a thread of its own.
+    fn seek(&self, connect: &Connect) {
+        let (found, connect, wanted) = (Arc::clone(&self.seen), Arc::clone(connect), self.address.clone());
+        std::thread::spawn(move || found.seek(&connect, &wanted));
+    }
+
     /// What it lends now.
-    fn offer(&self) -> Result<(Link, Info), String> {
+    ///
+    /// One that froze and woke up may be seen and never answer again on the connection there was; so that is given up.
+    fn offer(&mut self, connect: &Connect) -> Result<(Link, Info), String> {
         let Some(link) = self.seen.link() else {
             let trouble = self.seen.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
             return Err(trouble.unwrap_or_else(|| "it was not found yet".to_owned()));
@@ -292,7 +313,14 @@ impl Place {
         if !link.is_alive() {
             return Err("it is gone".to_owned());
         }
-        let answer = link.fabric.ask(&info_key(&link.name), &[], ANSWER).map_err(|e| e.to_string())?;
+        let answer = link.fabric.ask(&info_key(&link.name), &[], ANSWER);
+        self.silent = if matches!(answer, Err(Lost::Silent { .. })) { self.silent + 1 } else { 0 };
+        if self.silent >= SILENT {
+            self.silent = 0;
+            *self.seen.link.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.seek(connect);
+        }
+        let answer = answer.map_err(|e| e.to_string())?;
         let info: Info = read(&answer).ok_or("its answer is none")?;
         Ok((link, info))
     }

@@ -11,7 +11,7 @@ mod process;
 
 pub use hosts::{Address, Connect, HostStaff, Hosts, figures, visit};
 pub use local::Processes;
-pub use process::{Job, Launch, Process};
+pub use process::{Job, Launch, Process, SecretBytes};
 
 /// Somebody was hired: what may be told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

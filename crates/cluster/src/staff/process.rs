@@ -5,12 +5,13 @@
 //! sees its input end, and ends.
 
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+use swarmyard_fabric::secret::SECRET_BYTES;
 
 /// How long a worker may take to say where it is reached.
 pub(super) const BEGIN: Duration = Duration::from_secs(15);
@@ -51,6 +52,43 @@ pub struct Job {
     pub lease_s: f64,
     /// Addresses of hosts whose programs its robots may use: `HOST:PORT` or `NAME=HOST:PORT`.
     pub reach: Vec<String>,
+    /// What only the members of the run know.
+    pub secret: SecretBytes,
+}
+
+/// The secret of a run on its way to a worker. It is shown to nobody.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretBytes(pub [u8; SECRET_BYTES]);
+
+impl std::fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretBytes")
+    }
+}
+
+impl SecretBytes {
+    /// As a line: the first that a worker reads.
+    fn line(self) -> String {
+        let digits: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits + "\n"
+    }
+
+    /// From such a line.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(line: &str) -> Result<SecretBytes, String> {
+        let digits = line.trim_end();
+        let wrong = || "a worker is told the secret of its run in its first line of input".to_owned();
+        if digits.len() != 2 * SECRET_BYTES || !digits.is_ascii() {
+            return Err(wrong());
+        }
+        let mut secret = [0; SECRET_BYTES];
+        for (k, byte) in secret.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&digits[2 * k..2 * k + 2], 16).map_err(|_| wrong())?;
+        }
+        Ok(SecretBytes(secret))
+    }
 }
 
 impl Launch {
@@ -62,6 +100,9 @@ impl Launch {
         let mut command = self.command(job);
         let child = command.spawn().map_err(|e| format!("cannot start `{}`: {e}", self.program.display()))?;
         let mut process = Process { pid: child.id(), child, endpoint: String::new() };
+        // Not among its words, which everybody on the machine may read. One that does not take it has ended.
+        let told = process.child.stdin.as_mut().map(|input| input.write_all(job.secret.line().as_bytes()));
+        told.ok_or("the worker has no input")?.map_err(|_| ended(job))?;
         let out = process.child.stdout.take().ok_or("the worker has no output")?;
         let (tell, said) = channel();
         std::thread::spawn(move || {
@@ -79,7 +120,7 @@ impl Launch {
         };
         let endpoint = line.trim();
         if endpoint.is_empty() {
-            return Err(format!("worker {} ended at once; it says why above", job.number));
+            return Err(ended(job));
         }
         process.endpoint = endpoint.to_owned();
         Ok(process)
@@ -131,6 +172,10 @@ impl Launch {
     }
 }
 
+fn ended(job: &Job) -> String {
+    format!("worker {} ended at once; it says why above", job.number)
+}
+
 /// A worker that runs. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Process {
@@ -153,5 +198,22 @@ impl Drop for Process {
         // It may have ended before; a worker keeps nothing that it could lose.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_a_line_and_is_not_shown() {
+        let secret = SecretBytes(std::array::from_fn(|k| k as u8 * 17));
+        assert_eq!(secret.line(), "00112233445566778899aabbccddeeff\n");
+        assert_eq!(SecretBytes::parse(&secret.line()), Ok(secret));
+        assert_eq!(format!("{secret:?}"), "SecretBytes");
+        for wrong in ["", "\n", "0011", "00112233445566778899aabbccddeefg", "öö112233445566778899aabbccddee"]
+        {
+            assert!(SecretBytes::parse(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,14 +1,16 @@
 //! Hosts that lend their machines, and who asks them. Workers are shell scripts here: what they would do is of no matter.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use swarmyard_cluster::Staff;
 use swarmyard_cluster::host::{Host, Identity, Idle, Lending, Programs};
-use swarmyard_cluster::staff::{Address, Connect, Hired, HostStaff, Hosts, Job, Launch, Processes};
-use swarmyard_fabric::Fabric;
+use swarmyard_cluster::staff::{
+    Address, Connect, Hired, HostStaff, Hosts, Job, Launch, Processes, SecretBytes,
+};
 use swarmyard_fabric::local::Switchboard;
+use swarmyard_fabric::{Care, Fabric, Handle, Listener, Lost, Replier, Traffic, Watcher};
 
 fn launch() -> Launch {
     Launch {
@@ -47,6 +49,7 @@ fn job() -> Job {
         threads: 1,
         lease_s: 1.0,
         reach: Vec::new(),
+        secret: SecretBytes::default(),
     }
 }
 
@@ -101,8 +104,9 @@ fn a_worker_goes_to_the_host_with_the_most_free_slots_and_hears_of_all_before_it
     assert_eq!(endpoints, ["127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7002", "127.0.0.1:7003"]);
     assert_eq!(connects(told[3].pid), ["127.0.0.1:7", "127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7002"]);
     assert_eq!((a.info().free, b.info().free, b.info().running.len()), (0, 0, 3));
-    let on = |number, places: [&str; 4]| places.map(|place| staff.is_on(number, place));
-    assert_eq!(on(2, ["a", "b", "display", "legs"]), [true, false, true, false]);
+    let mut places = staff.places(2);
+    places.sort();
+    assert_eq!(places, ["a", "display"]);
     let why = staff.hire(4).expect_err("all slots are taken");
     assert!(why.contains("`a`") && why.contains("`b`"), "{why}");
     staff.dismiss(0);
@@ -127,6 +131,75 @@ fn a_host_that_refuses_is_passed_over_and_it_is_said_once_why() {
         "{said:?}"
     );
     assert!(old.tend().iter().any(|line| line.contains("refused")), "its owner is told as well");
+}
+
+/// A connection that is there, and on which nobody answers any more.
+struct Deaf {
+    inside: Arc<dyn Fabric>,
+    is_deaf: Arc<AtomicBool>,
+}
+
+impl Fabric for Deaf {
+    fn put(&self, key: &str, bytes: &[u8], care: Care) -> Result<(), Lost> {
+        self.inside.put(key, bytes, care)
+    }
+    fn listen(&self, pattern: &str, hear: Listener) -> Result<Handle, Lost> {
+        self.inside.listen(pattern, hear)
+    }
+    fn answer(&self, pattern: &str, reply: Replier) -> Result<Handle, Lost> {
+        self.inside.answer(pattern, reply)
+    }
+    fn ask(&self, key: &str, question: &[u8], patience: Duration) -> Result<Vec<u8>, Lost> {
+        match self.is_deaf.load(Ordering::Relaxed) {
+            true => Err(Lost::Silent { key: key.to_owned() }),
+            false => self.inside.ask(key, question, patience),
+        }
+    }
+    fn ask_all(
+        &self,
+        pattern: &str,
+        question: &[u8],
+        patience: Duration,
+    ) -> Result<Vec<(String, Vec<u8>)>, Lost> {
+        self.inside.ask_all(pattern, question, patience)
+    }
+    fn live(&self, key: &str) -> Result<Handle, Lost> {
+        self.inside.live(key)
+    }
+    fn watch(&self, pattern: &str, seen: Watcher) -> Result<Handle, Lost> {
+        self.inside.watch(pattern, seen)
+    }
+    fn traffic(&self) -> Traffic {
+        self.inside.traffic()
+    }
+}
+
+#[test]
+fn a_host_that_is_alive_and_silent_twice_is_connected_with_anew() {
+    let (board, _a) = host(lending("a", 9));
+    let (first, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+    let (deaf, connections) = (Arc::clone(&first), Arc::clone(&count));
+    let connect: Connect = Arc::new(move |_: &str| {
+        // Only the first connection goes deaf.
+        let is_first = connections.fetch_add(1, Ordering::Relaxed) == 0;
+        let is_deaf = if is_first { Arc::clone(&deaf) } else { Arc::default() };
+        Ok(Arc::new(Deaf { inside: Arc::new(board.member("keeper")), is_deaf }) as Arc<dyn Fabric>)
+    });
+    let addresses = vec![Address { name: Some("a".into()), endpoint: "0:1".into() }];
+    let hosts = Hosts { addresses, connect, identity: identity() };
+    let mut staff = HostStaff::new(hosts, job(), Box::new(|_| {}), Box::new(|_| {}));
+    staff.hire(0).expect("a worker");
+    first.store(true, Ordering::Relaxed);
+    for number in [1, 2] {
+        let why = staff.hire(number).expect_err("nobody answers");
+        assert!(why.contains("nobody answered"), "{why}");
+    }
+    let since = Instant::now();
+    while staff.hire(3).is_err() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it was not connected with anew");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(count.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -23,8 +23,12 @@ pub(crate) struct Threads {
     pub(crate) places: Vec<(u32, String)>,
     /// How long a worker waits for a word of its keeper.
     pub(crate) patience: Duration,
-    /// How long it takes to hire somebody after the first.
+    /// How long it takes to hire somebody, from `slow_from` on.
     pub(crate) delay: Duration,
+    /// The first number that takes long.
+    pub(crate) slow_from: u32,
+    /// How long it takes to dismiss somebody.
+    pub(crate) farewell: Duration,
 }
 
 impl Threads {
@@ -38,6 +42,8 @@ impl Threads {
             places: Vec::new(),
             patience: Duration::from_secs(20),
             delay: Duration::ZERO,
+            slow_from: 1,
+            farewell: Duration::ZERO,
         }
     }
 }
@@ -52,7 +58,7 @@ impl Staff for Threads {
         }
         let stop = Arc::new(AtomicBool::new(false));
         let (told, member) = (Arc::clone(&stop), self.board.member(&format!("worker-{number}")));
-        if number > 0 {
+        if number >= self.slow_from {
             std::thread::sleep(self.delay);
         }
         let (run, patience) = (self.run, self.patience);
@@ -60,7 +66,7 @@ impl Staff for Threads {
             let fabric = Arc::new(member);
             let setup = Setup {
                 fabric,
-                run,
+                run: run.into(),
                 me: number,
                 threads: 1,
                 patience,
@@ -73,11 +79,12 @@ impl Staff for Threads {
         Ok(())
     }
 
-    fn is_on(&self, number: u32, place: &str) -> bool {
-        self.places.iter().any(|(worker, name)| *worker == number && name == place)
+    fn places(&self, number: u32) -> Vec<String> {
+        self.places.iter().filter(|p| p.0 == number).map(|p| p.1.clone()).collect()
     }
 
     fn dismiss(&mut self, number: u32) {
+        std::thread::sleep(self.farewell);
         if let Some((stop, thread)) = self.workers.remove(&number) {
             stop.store(true, Ordering::Relaxed);
             drop(thread);

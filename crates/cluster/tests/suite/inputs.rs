@@ -1,6 +1,7 @@
 //! What comes from outside enters a run on workers as it enters one at home.
 
 use crate::common::{load, spread};
+use std::time::Duration;
 use swarmyard_base::Ratio;
 use swarmyard_cluster::Plan;
 use swarmyard_fabric::local::Switchboard;
@@ -36,9 +37,33 @@ fn a_run_is_steered_on_workers_as_at_home() {
     }
 }
 
+/// Checkpoints are at stops 8, 16, 24 and 32; each loss is between an input and the checkpoint after it.
 #[test]
-fn robots_that_wait_for_commands_are_named_and_then_go_on() {
-    let text = r#"
+fn what_came_from_outside_is_not_lost_with_a_worker() {
+    for ahead in [0, 6] {
+        let (mut one, board) = (load("forty-wander"), Switchboard::new(Duration::from_millis(150)));
+        let plan = Plan { ahead, keep_every: 8, period: 4, ..Plan::of(3) };
+        let (mut many, status) = spread("forty-wander", plan, &board);
+        for k in 0..40 {
+            steer(&mut one, k);
+            steer(&mut many, k);
+            match k {
+                6 => board.cut("worker-0"),
+                15 => board.cut("worker-2"),
+                22 => board.cut("worker-1"),
+                _ => {}
+            }
+            assert_eq!(one.step().expect("a step"), many.step().expect("a step"), "step {k}, {ahead} ahead");
+        }
+        assert_eq!(one.journal(), many.journal());
+        let told = status.lock().expect("status").statistics.clone();
+        assert_eq!(told.lost, [0, 2, 1]);
+        assert!(told.again > 0, "nothing was taken again");
+    }
+}
+
+/// Two robots that wait for somebody to say what to do.
+const WAITING: &str = r#"
         format = 1
         [type.bot]
         radius = 0.2
@@ -57,30 +82,43 @@ fn robots_that_wait_for_commands_are_named_and_then_go_on() {
         type = "bot"
         at = [3, 0]
     "#;
+
+#[test]
+fn robots_that_wait_for_commands_are_named_and_then_go_on_though_workers_are_lost() {
     let waiting = |sim: &mut Sim| match sim.step() {
         Err(Error::Blocked(robots)) => robots,
         other => panic!("{other:?}"),
     };
     let run = crate::common::fresh_run();
-    let board = Switchboard::default();
+    let board = Switchboard::new(Duration::from_millis(150));
     let staff = crate::common::Threads::new(&board, run);
     let keeper = swarmyard_cluster::Keeper::new(
         std::sync::Arc::new(board.member("keeper")),
         run,
-        Plan::of(2),
+        Plan { keep_every: 4, ..Plan::of(2) },
         Box::new(staff),
     );
     let (mut one, mut many) =
-        (Sim::from_text(text).expect("a world"), Sim::from_text(text).expect("a world"));
-    many.give_to(Box::new(keeper.expect("a keeper")));
-    for k in 0..10 {
+        (Sim::from_text(WAITING).expect("a world"), Sim::from_text(WAITING).expect("a world"));
+    let keeper = keeper.expect("a keeper");
+    let status = keeper.status();
+    many.give_to(Box::new(keeper));
+    for k in 0..24 {
         assert_eq!(waiting(&mut one), waiting(&mut many), "step {k}");
         for sim in [&mut one, &mut many] {
             sim.command("/robots/a/drive", "left", &[0.05 * f64::from(k)]).expect("a drive");
             sim.skip("/robots/b").expect("a robot");
         }
+        // The commands are in the journal, and the step that they are for has not been taken.
+        match k {
+            5 => board.cut("worker-0"),
+            13 => board.cut("worker-1"),
+            _ => {}
+        }
         assert_eq!(one.step().expect("a step"), many.step().expect("a step"), "step {k}");
     }
+    assert_eq!(one.journal(), many.journal());
+    assert_eq!(status.lock().expect("status").statistics.lost, [0, 1]);
 }
 
 #[test]

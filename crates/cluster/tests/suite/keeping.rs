@@ -68,7 +68,7 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
         let patience = Duration::from_secs(3);
         let setup = Setup {
             fabric: Arc::new(member),
-            run,
+            run: run.into(),
             me: 0,
             threads: 1,
             patience,

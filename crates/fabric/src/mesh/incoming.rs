@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -108,8 +108,8 @@ impl Incoming {
             Err(TryLockError::WouldBlock) => return,
         };
         if self.read_all(&mut reading).is_err() {
-            // Its thread sees it, and clears it away.
-            self.is_over.store(true, SeqCst);
+            // Its thread clears it away: it may be waiting for more, or resting.
+            self.hang_up();
         }
     }
 
@@ -123,14 +123,21 @@ impl Incoming {
         self.ear.is_open.load(SeqCst)
     }
 
-    /// Ends the connection.
+    /// Ends the connection. Its thread does not look whether somebody else reads: nobody does any more.
     pub(super) fn hang_up(&self) {
+        self.is_over.store(true, SeqCst);
         // It may have ended by itself.
         let _ = self.socket.shutdown(Shutdown::Both);
+        self.wake();
     }
 
     fn read_all(&self, reading: &mut Reading) -> io::Result<()> {
-        while let Some(bytes) = reading.message()? {
+        let counted = |why: &io::Error| {
+            if why.kind() == io::ErrorKind::InvalidData {
+                self.ear.tally.refused.fetch_add(1, Relaxed);
+            }
+        };
+        while let Some(bytes) = reading.message().inspect_err(counted)? {
             self.ear.tally.work.came(bytes.len());
             self.ear.tally.lanes.came(bytes.len());
             self.ear.call(Heard { key: &self.key, bytes });
@@ -147,7 +154,9 @@ impl Reading {
             let length = u32::from_le_bytes(self.head) as usize;
             let rest = match self.count.checked_sub(HEAD) {
                 None => &mut self.head[self.count..],
-                Some(_) if length > MOST_BYTES => return Err(io::Error::other("too long")),
+                Some(_) if length > MOST_BYTES => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "too long"));
+                }
                 Some(0) if self.bytes.len() != length => {
                     self.bytes.resize(length, 0);
                     continue;

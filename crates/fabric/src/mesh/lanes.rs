@@ -16,6 +16,7 @@ use super::tls::{Line, Tls, secret};
 use super::{Ear, Options};
 use crate::Lost;
 use crate::key::{MOST_KEY, matches};
+use crate::tally::Tally;
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -58,6 +59,7 @@ struct Inner {
     /// Connections that were made to here.
     lines: Mutex<BTreeMap<u64, Arc<Incoming>>>,
     attendance: Attendance,
+    tally: Arc<Tally>,
     count: AtomicUsize,
     next: AtomicUsize,
     /// Lanes from here, by key.
@@ -74,7 +76,7 @@ struct Way {
 
 impl Lanes {
     /// Begins to take connections, at the first address this member listens on.
-    pub(super) fn open(options: &Options) -> Result<Lanes, Lost> {
+    pub(super) fn open(options: &Options, tally: &Arc<Tally>) -> Result<Lanes, Lost> {
         let tls = options.keys.as_ref().map(Tls::new).transpose()?;
         let host = options.listen.first().and_then(|a| a.rsplit_once(':')).map(|a| a.0.to_owned());
         let bound = host.as_ref().and_then(|h| bind(&format!("{h}:0")).ok());
@@ -89,6 +91,7 @@ impl Lanes {
             ends: Mutex::default(),
             lines: Mutex::default(),
             attendance: Attendance::default(),
+            tally: tally.clone(),
             count: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
             ways: Mutex::default(),
@@ -226,6 +229,26 @@ impl Inner {
 
     /// Lets a lane in, and calls its listener until it ends.
     fn serve(&self, id: u64, stream: TcpStream) -> io::Result<()> {
+        let incoming = match self.greet(stream) {
+            Ok(incoming) => Arc::new(incoming),
+            Err(why) => {
+                // One that is lost before it has said anything is no stranger.
+                if matches!(why.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData) {
+                    self.tally.refused.fetch_add(1, Relaxed);
+                }
+                return Err(why);
+            }
+        };
+        lock(&self.lines).insert(id, incoming.clone());
+        // Who stopped listening meanwhile has not seen it.
+        if self.is_closed.load(SeqCst) || !incoming.is_heard() {
+            return Ok(());
+        }
+        incoming.keep(&self.attendance)
+    }
+
+    /// Hears who it is, and finds the listener at the end of its lane.
+    fn greet(&self, stream: TcpStream) -> io::Result<Incoming> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(self.lease))?;
         stream.set_write_timeout(Some(self.lease))?;
@@ -251,13 +274,7 @@ impl Inner {
         self.hang_up(|other| other == key);
         line.write_all(&[WELCOME])?;
         line.flush()?;
-        let incoming = Arc::new(Incoming::new(key, ear, socket, line)?);
-        lock(&self.lines).insert(id, incoming.clone());
-        // Who stopped listening meanwhile has not seen it.
-        if self.is_closed.load(SeqCst) || !incoming.is_heard() {
-            return Ok(());
-        }
-        incoming.keep(&self.attendance)
+        Incoming::new(key, ear, socket, line)
     }
 
     /// Ends connections with such keys.

@@ -17,6 +17,7 @@ pub use config::Options;
 use crate::fabric::fits;
 use crate::key::{check_key, check_pattern, is_plain};
 use crate::mailbox::{Mailbox, Mood, Room};
+use crate::secret::SECRET_BYTES;
 use crate::tally::Tally;
 use crate::{Care, Fabric, Handle, Heard, Listener, Lost, Replier, Traffic, Watcher};
 use lanes::Lanes;
@@ -29,6 +30,16 @@ use zenoh::qos::{CongestionControl, Priority};
 use zenoh::query::{ConsolidationMode, Query, QueryTarget, Reply};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
+
+/// Bytes for the secret of a run, which nobody can guess.
+///
+/// # Errors
+/// The system has no randomness.
+pub fn random_secret() -> Result<[u8; SECRET_BYTES], Lost> {
+    let mut bytes = [0; SECRET_BYTES];
+    bytes.copy_from_slice(&tls::secret()?[..SECRET_BYTES]);
+    Ok(bytes)
+}
 
 /// How often a free port is looked for: somebody else may take it before we do.
 const TRIES: usize = 10;
@@ -50,7 +61,8 @@ impl Mesh {
     /// It may not listen there, a member does not answer within [`Options::reach`] or refuses it, or keys are missing.
     pub fn open(options: &Options) -> Result<Mesh, Lost> {
         options.check()?;
-        let lanes = Arc::new(Lanes::open(options)?);
+        let tally: Arc<Tally> = Arc::default();
+        let lanes = Arc::new(Lanes::open(options, &tally)?);
         let mut tries = 0;
         loop {
             let listen = with_ports(&options.listen)?;
@@ -58,7 +70,6 @@ impl Mesh {
             match zenoh::open(options.config(&listen)?).wait() {
                 Ok(session) => {
                     let wait = options.lease / 2;
-                    let tally = Arc::default();
                     return Ok(Mesh { lanes, session, endpoints: listen, tally, wait });
                 }
                 Err(_) if tries < TRIES && !are_free(&listen) => {}

@@ -82,6 +82,7 @@ fn strangers_nonsense_and_oversized_frames_are_refused_on_a_lane() {
     assert!(is_in, "who knows the secret is let in");
     rogue.write_all(&(MOST_BYTES as u32 + 1).to_le_bytes()).expect("sent");
     assert_eq!(rogue.read(&mut [0; 10]).ok(), Some(0), "the connection was not ended");
+    until("all four are counted", || two.traffic().refused == 4);
     while heard.try_recv().is_ok() {}
     assert!(reaches(&one, KEY, &heard, AGES), "the lane was disturbed");
 }

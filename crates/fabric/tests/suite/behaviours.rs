@@ -52,23 +52,25 @@ pub(crate) fn a_stuck_display_costs_nobody_anything(town: &mut dyn Town) {
         a.put("show", b"first", Care::Drop).expect("put");
         heard.recv_timeout(Duration::from_millis(20)).is_ok()
     });
-    let start = Instant::now();
     let frame = vec![1; 100_000];
     let put = |_| {
         let before = Instant::now();
         a.put("show", &frame, Care::Drop).expect("put");
         before.elapsed()
     };
-    let mut times: Vec<Duration> = (0..3000).map(put).collect();
-    let longest = times.iter().max().copied().unwrap_or_default();
+    // The display is stuck to the end: a put that waited for it would not have come back. Nor does one wait for a while; in one
+    // of three batches or another none waits for a processor either.
+    let batch = |_| {
+        let mut times: Vec<Duration> = (0..1000).map(put).collect();
+        times.sort();
+        (times[989], times[999])
+    };
+    let batches: Vec<(Duration, Duration)> = (0..3).map(batch).collect();
     a.put("work", b"on with it", Care::Block).expect("put");
     assert_eq!(other.heard.recv_timeout(AGES).expect("workers go on").1, "on with it");
-    println!("3000 frames in {:?}, longest put {longest:?}", start.elapsed());
-    // The display is stuck to the end: a put that waited for it would not have come back. That none waits a while for it
-    // is seen by most of them: one or the other may have waited for a processor.
-    times.sort();
-    let usual = times[times.len() / 2];
-    assert!(usual < Duration::from_millis(50), "most puts took {usual:?} or more");
+    println!("3000 frames; 99 of 100 puts and the longest, by batch: {batches:?}");
+    let (most, longest) = batches.iter().min().copied().unwrap_or_default();
+    assert!(most < Duration::from_millis(20) && longest < Duration::from_millis(250), "{batches:?}");
     drop(go);
     drop(stuck);
 }

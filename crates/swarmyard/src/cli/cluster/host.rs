@@ -6,6 +6,7 @@ use crate::cli::out::Out;
 use crate::cli::run::Stop;
 use clap::Args;
 use serde_json::json;
+use std::io::Read as _;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +40,9 @@ pub(crate) struct HostArgs {
     /// With --idle: the load of others above which the machine is withdrawn [default: half the processors]
     #[arg(long, value_name = "LOAD", requires = "idle")]
     busy_above: Option<f64>,
+    /// With --idle: a file that says the load of the machine, instead of the system
+    #[arg(long, value_name = "FILE", requires = "idle", hide = true)]
+    load_from: Option<PathBuf>,
     /// A folder whose worlds may start native programs here, or a program that others may use by this name; may be
     /// repeated [default: none]
     #[arg(long, value_name = "DIR or NAME=PATH", value_parser = Allowed::parse)]
@@ -120,7 +124,10 @@ pub(crate) fn host(args: &HostArgs, out: &Out) -> Result<Exit, Failure> {
         programs,
         identity: identity()?,
         launch,
-        idle: args.idle.then(|| Idle::above(above)),
+        idle: args.idle.then(|| match args.load_from.clone() {
+            Some(file) => Idle::with(above, Duration::from_millis(500), Box::new(move || load_in(&file))),
+            None => Idle::above(above),
+        }),
     };
     let slots = lending.slots;
     let endpoints = mesh.endpoints().to_vec();
@@ -135,6 +142,13 @@ pub(crate) fn host(args: &HostArgs, out: &Out) -> Result<Exit, Failure> {
     }
     drop(host);
     Ok(Exit::Ok)
+}
+
+/// The load that a file says.
+fn load_in(file: &Path) -> Option<f64> {
+    let mut text = String::new();
+    std::fs::File::open(file).ok()?.take(64).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -20,8 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swarmyard::engine::{Model, undivided};
 use swarmyard::{Crowd, Sim, Statistics};
 use swarmyard_agents::Elsewhere;
-use swarmyard_cluster::staff::{Address, Hired, HostStaff, Hosts, Job, Processes, Tell};
+use swarmyard_cluster::staff::{Address, Hired, HostStaff, Hosts, Job, Processes, SecretBytes, Tell};
 use swarmyard_cluster::{Keeper, Plan, Staff, Status};
+use swarmyard_fabric::mesh::random_secret;
+use swarmyard_fabric::{RunKey, Secret};
 
 /// The longest file of hosts that is read, in bytes.
 const MOST_HOSTS: u64 = 1 << 20;
@@ -147,8 +149,10 @@ impl SpreadArgs {
             threads,
             lease_s: self.way.fabric.lease,
             reach: self.reached()?,
+            secret: SecretBytes(random_secret().map_err(|e| lost("keeper", &e))?),
         };
-        let (tell, run) = (self.tell(&job)?, job.run);
+        let run = RunKey { number: job.run, secret: Secret::of(job.secret.0) };
+        let tell = self.tell(&job)?;
         let staff: Box<dyn Staff> = if addresses.is_empty() {
             Box::new(Processes::new(self.way.fabric.launch("keeper")?, job, tell))
         } else {
@@ -301,7 +305,7 @@ impl Spread {
     }
 }
 
-/// Messages that the keeper did not let in, by name.
+/// Messages that the keeper and its workers did not let in, by name.
 fn named(status: &Status) -> impl Iterator<Item = (&'static str, u64)> {
     status.refused.named().into_iter().filter(|(_, n)| *n > 0)
 }

@@ -1,6 +1,6 @@
 //! `worker`: one worker of a run that is spread. Started by `run --workers` and by hosts, not by people.
 //!
-//! In: which run, and where its members are. Out: one line on stdout, where this worker is reached; then its work. It
+//! In: which run, and where its members are; and as the first line of its input the run's secret. Out: one line on stdout, where this worker is reached; then its work. It
 //! ends when the run is over, when nothing was heard of the keeper for ten leases, at a signal, and when its input ends:
 //! whoever started it is gone then.
 
@@ -9,15 +9,20 @@ use crate::cli::fail::{Exit, Failure};
 use crate::cli::out::Out;
 use crate::cli::run::Stop;
 use clap::Args;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use swarmyard_cluster::staff::SecretBytes;
 use swarmyard_cluster::{Ended, Natives, Setup, work};
+use swarmyard_fabric::{RunKey, Secret};
 
 /// Leases without a word of the keeper after which a worker gives up.
 const PATIENCE: f64 = 10.0;
+
+/// Bytes of the first line that are read.
+const MOST_LINE: u64 = 256;
 
 /// Arguments of `worker`.
 #[derive(Args)]
@@ -62,15 +67,16 @@ pub(crate) fn worker(args: &WorkerArgs, out: &Out) -> Result<Exit, Failure> {
     }
     let stop = Arc::new(AtomicBool::new(false));
     Stop::install_for(&stop)?;
-    end_with_input(&stop);
     let name = format!("worker {}", args.number);
+    let secret = secret().map_err(|e| Failure::new(Exit::Usage, "worker", format!("{name}: {e}")))?;
+    end_with_input(&stop);
     let mesh = args.fabric.open(&name, &args.connect)?;
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", mesh.endpoints().join(" "))?;
     stdout.flush()?;
     let setup = Setup {
         fabric: Arc::new(mesh),
-        run: args.run,
+        run: RunKey { number: args.run, secret },
         me: args.number,
         threads: usize::from(args.threads),
         patience: args.fabric.lease().mul_f64(PATIENCE),
@@ -94,6 +100,13 @@ pub(crate) fn worker(args: &WorkerArgs, out: &Out) -> Result<Exit, Failure> {
             Ok(Exit::Failed)
         }
     }
+}
+
+/// What only the members of the run know: the first line of the input.
+fn secret() -> Result<Secret, String> {
+    let mut line = String::new();
+    std::io::stdin().lock().take(MOST_LINE).read_line(&mut line).map_err(|e| e.to_string())?;
+    Ok(Secret::of(SecretBytes::parse(&line)?.0))
 }
 
 /// Ends the work when the input ends, at once when the work does not.
