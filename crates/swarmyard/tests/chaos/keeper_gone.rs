@@ -7,11 +7,12 @@ use std::time::Instant;
 #[test]
 fn a_keeper_that_is_killed_leaves_no_worker_not_even_a_frozen_one() {
     let _alone = alone();
-    let mut run = Run::on_workers("keeper-killed");
+    // So long that nobody is given up before the keeper is gone.
+    let mut run = Run::start(&[], "keeper-killed", "--workers 3 --rtf 8 --lease 20");
     run.comes_to(20);
     signal(run.at_work().last().expect("somebody").pid, "STOP");
     let (_, workers) = run.ended_by("KILL");
-    assert!(workers.len() >= 3, "{workers:?}");
+    assert_eq!(workers.len(), 3, "{workers:?}");
     assert_gone(&workers, AGES);
 }
 
@@ -53,12 +54,12 @@ fn workers_on_a_host_give_up_a_keeper_that_is_gone_and_one_of_them_has_the_last_
     let kept = folder("kept").join("checkpoints");
     let other = Host::start(&[], "b", "--slots 1");
     let host = Host::start(&[], "a", &format!("--slots 1 --hold {}", kept.display()));
-    let hosts = format!("--hosts {},{} --workers 2 --rtf 5", other.address(), host.address());
+    let hosts = format!("--hosts {},{} --workers 2 --rtf 5 --lease 2", other.address(), host.address());
     let mut run = Run::start(&[], "keeper-of-host", &hosts);
     run.comes_to(150);
     let since = Instant::now();
     let (_, workers) = run.ended_by("KILL");
-    assert!(workers.len() >= 2, "{workers:?}");
+    assert_eq!(workers.len(), 2, "{workers:?}");
     assert_gone(&workers, AGES);
     println!("they gave up after {:.1} s", since.elapsed().as_secs_f64());
     let files: Vec<_> = std::fs::read_dir(&kept).expect("a folder").flatten().map(|e| e.path()).collect();

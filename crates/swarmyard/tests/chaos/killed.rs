@@ -22,6 +22,23 @@ fn workers_killed_at_random_are_replaced_and_nothing_shows() {
     }
 }
 
+/// One computes such a world, and another does the same beside it: first the one is killed, then the other.
+#[test]
+fn a_world_of_events_outlives_both_who_compute_it() {
+    let _alone = alone();
+    let mut run = Run::start_in("worlds/cyclic-pursuit.toml", &[], "events-killed", "--workers 3 --rtf 8");
+    let mut tick = 0;
+    for victim in [0, 1] {
+        tick = Dice::new(4000 + victim).roll(tick + 20, tick + 120);
+        run.comes_to(tick);
+        let workers = run.workers();
+        let worker = workers.iter().find(|w| w.number == victim).expect("it was hired");
+        println!("worker {victim} is killed at tick {tick}");
+        signal(worker.pid, "KILL");
+    }
+    run.ends_as_undisturbed();
+}
+
 #[test]
 fn all_workers_may_be_killed_at_once() {
     let _alone = alone();

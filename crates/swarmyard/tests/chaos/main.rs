@@ -10,4 +10,6 @@ mod killed;
 mod late;
 mod nets;
 mod refused;
+mod slow_link;
+mod withdrawn;
 mod yard;

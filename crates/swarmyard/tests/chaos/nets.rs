@@ -1,5 +1,8 @@
 //! Two machines with a cable between them: network namespaces of this one, made by the test.
 
+use crate::yard::{Host, Run, done, folder};
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The address of each machine.
@@ -51,6 +54,14 @@ impl Net {
         late.or_else(|_| self.queue("tbf rate 8mbit burst 4kb latency 2s").map(|()| "8 Mbit/s"))
     }
 
+    /// Makes the cable as fast as it was.
+    pub(crate) fn normal(&self) {
+        for name in &self.names {
+            let args = format!("netns exec {name} tc qdisc del dev cable root");
+            ip(&args.split(' ').collect::<Vec<_>>()).expect("it was slow");
+        }
+    }
+
     fn queue(&self, what: &str) -> Result<(), String> {
         for name in &self.names {
             let args = format!("netns exec {name} tc qdisc replace dev cable root {what}");
@@ -75,4 +86,54 @@ fn ip(args: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("ip {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr).trim()))
+}
+
+/// Says that a test does nothing here, and why, past whoever keeps what tests print to himself.
+pub(crate) fn skipped(why: &str) {
+    // A message that nobody can read is none.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// A keeper and a host on the first machine, a host on the second, and certificates for all.
+pub(crate) struct Lab {
+    pub(crate) net: Net,
+    keys: PathBuf,
+    _hosts: [Host; 2],
+    words: String,
+}
+
+pub(crate) fn lab(name: &str, lease: &str) -> Option<Lab> {
+    let net = match Net::make() {
+        Ok(net) => net,
+        Err(why) => {
+            skipped(&format!("network namespaces cannot be made here: {why}"));
+            return None;
+        }
+    };
+    let keys = folder(&format!("keys-{name}"));
+    let dir = keys.display();
+    done(&format!("keys init {dir}"));
+    for (member, address) in [("a", ADDRESSES[0]), ("b", ADDRESSES[1]), ("keeper", ADDRESSES[0])] {
+        done(&format!("keys add {dir} {member} {address}"));
+    }
+    let host = |k: usize, name: &str| {
+        let words = format!("--slots 2 --listen {}:0 --keys {dir} {lease}", ADDRESSES[k]);
+        Host::start(&net.on(k), name, &words)
+    };
+    let hosts = [host(0, "a"), host(1, "b")];
+    let [a, b] = hosts.each_ref().map(Host::address);
+    let words = format!("--hosts {a},{b} --keys {dir} --listen {}:0 --rtf 8 {lease}", ADDRESSES[0]);
+    Some(Lab { net, keys, _hosts: hosts, words })
+}
+
+impl Lab {
+    pub(crate) fn run(&self, name: &str) -> Run {
+        Run::start(&self.net.on(0), name, &self.words)
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.keys);
+    }
 }

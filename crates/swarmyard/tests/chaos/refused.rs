@@ -1,7 +1,8 @@
 //! Those who do not belong here, and messages that nobody of ours sent: refused and named, and the run does not notice.
 
 use crate::yard::{AGES, Host, Run, TICKS, alone, done, folder, swarmyard, undisturbed};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -11,11 +12,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use swarmyard_cluster::host::{Host as Lender, Identity, Lending, Programs};
 use swarmyard_cluster::staff::Launch;
-use swarmyard_fabric::envelope::{Header, seal};
+use swarmyard_fabric::envelope::{self, Header};
 use swarmyard_fabric::keys::Keys;
 use swarmyard_fabric::mesh::{Mesh, Options};
 use swarmyard_fabric::outbox::{again_key, lane_key};
-use swarmyard_fabric::{Care, Fabric};
+use swarmyard_fabric::{Care, Fabric, Secret};
 
 /// A host of another version, or one that computes otherwise. It could not start anything.
 fn stranger(name: &str, version: &str, numerics: u64) -> (String, Lender) {
@@ -77,12 +78,12 @@ fn with(dir: &Path, name: &str) -> Option<Keys> {
 fn who_has_no_certificate_of_ours_does_not_come_in() {
     let _alone = alone();
     let (ours, theirs) = (authority("ours", &["keeper", "guest"]), authority("theirs", &["keeper"]));
-    let words = format!("--workers 2 --rtf 3 --keys {}", ours.display());
+    let words = format!("--workers 2 --rtf 3 --lease 20 --keys {}", ours.display());
     let mut run = Run::start(&[], "strangers", &words);
     run.comes_to(20);
     let mut doors = vec![run.keeper().1];
     doors.extend(run.workers().iter().map(|w| w.endpoint.clone()));
-    assert!(doors.len() >= 3, "{doors:?}");
+    assert_eq!(doors.len(), 3, "{doors:?}");
     let friend = Mesh::open(&Options {
         connect: vec![run.keeper().1],
         keys: with(&ours, "guest"),
@@ -156,9 +157,12 @@ struct Told {
     report: JoinHandle<Value>,
 }
 
+/// The keeper's number as a sender.
+const KEEPER: u32 = u32::MAX - 1;
+
 impl Told {
-    fn start() -> Told {
-        let log = folder("forged").join("workers.jsonl");
+    fn start(name: &str) -> Told {
+        let log = folder(name).join("workers.jsonl");
         let words = format!(
             "run worlds/forty-wander.toml --until tick:{TICKS} --no-record --json --hash-every 1 --lease 20 --rtf 5 --workers 2 --workers-log {}",
             log.display()
@@ -192,58 +196,120 @@ impl Told {
         let mesh = Mesh::open(&Options { connect, lease: AGES, reach: AGES, ..Options::default() });
         (run, mesh.expect("on this machine anybody may join"))
     }
+
+    /// Does harm twenty times a second until the run is over: it has the hash of an undisturbed one, and nobody was lost. `harm`
+    /// is told of the stranger, the run and its tick. Answers what was refused, by name.
+    fn is_undisturbed_by(mut self, mut harm: impl FnMut(&Mesh, u64, u64)) -> BTreeMap<String, u64> {
+        let (run, mesh) = self.join();
+        while self.child.try_wait().expect("a child").is_none() {
+            harm(&mesh, run, self.tick.load(Ordering::Relaxed));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let status = self.child.wait().expect("waited for");
+        let report = self.report.join().expect("its output");
+        assert!(status.success(), "{status}: {report}");
+        let hash = undisturbed().lines().last().and_then(|l| l.rsplit(' ').next()).expect("a hash");
+        assert_eq!(report["hash"], hash);
+        let spread = &report["spread"];
+        assert_eq!(spread["lost"], json!([]), "{spread}");
+        println!("refused: {}", spread["refused"]);
+        serde_json::from_value(spread["refused"].clone()).expect("counts")
+    }
 }
 
-/// What comes to the keeper: messages of its workers again, and others that nobody of ours sent.
+/// A message as a worker sends it, of one who does not know the run's secret.
+fn forged(run: u64, sender: u32, quantum: u64, sequence: u64, payload: &[u8]) -> Vec<u8> {
+    envelope::seal(&Header { run, epoch: 1, quantum, sender, sequence }, payload, &Secret::default())
+}
+
+/// What comes to the keeper: messages of its workers again, under their own key and that of another; and nonsense.
 #[test]
-fn messages_that_are_replayed_forged_or_nonsense_are_counted_by_name_and_change_nothing() {
+fn messages_that_are_replayed_or_nonsense_are_counted_by_name_and_change_nothing() {
     let _alone = alone();
-    let mut told = Told::start();
-    let (run, mesh) = told.join();
-    let keeper = u32::MAX - 1;
-    let forged = |sender: u32, sequence: u64| {
-        seal(&Header { run, epoch: 1, quantum: 5, sender, sequence }, b"nonsense")
-    };
-    let send = |from: u32, to: u32, bytes: &[u8]| {
-        mesh.put(&lane_key(run, from, to), bytes, Care::Drop).expect("put");
-    };
-    let mut again = 0;
-    let mut rounds = 0;
-    while told.child.try_wait().expect("a child").is_none() {
+    let (mut again, mut rounds) = (0, 0);
+    let refused = Told::start("replayed").is_undisturbed_by(|mesh, run, tick| {
         rounds += 1;
-        let tick = told.tick.load(Ordering::Relaxed);
-        let ask = |epoch: u32| {
-            let key = again_key(run, 0, keeper, tick);
-            mesh.ask(&key, &epoch.to_le_bytes(), Duration::from_secs(1)).ok()
+        let send = |from: u32, bytes: &[u8]| {
+            mesh.put(&lane_key(run, from, KEEPER), bytes, Care::Drop).expect("put");
         };
+        let key = again_key(run, 0, KEEPER, tick);
+        let ask = |epoch: u32| mesh.ask(&key, &epoch.to_le_bytes(), Duration::from_secs(1)).ok();
         if let Some(bytes) = (1..=4).find_map(ask) {
             again += 1;
-            send(0, keeper, &bytes);
-            send(0, keeper, &bytes);
+            send(0, &bytes);
+            send(0, &bytes);
+            send(1, &bytes);
+            send(77, &bytes);
         }
-        send(0, keeper, &forged(1, rounds));
-        send(77, keeper, &forged(77, rounds));
-        send(0, 1, &forged(1, rounds));
-        send(1, keeper, b"no message at all");
+        send(1, b"no message at all");
         if rounds == 3 {
-            send(0, keeper, &vec![0x5a; 8 << 20]);
+            send(0, &vec![0x5a; 8 << 20]);
             let most = vec![0; swarmyard_fabric::MOST_BYTES + 1];
-            assert!(
-                mesh.put(&lane_key(run, 0, keeper), &most, Care::Drop).is_err(),
-                "longer than any message"
-            );
+            let put = mesh.put(&lane_key(run, 0, KEEPER), &most, Care::Drop);
+            assert!(put.is_err(), "longer than any message");
         }
-        std::thread::sleep(Duration::from_millis(50));
+    });
+    println!("{rounds} rounds, {again} messages had again");
+    let count = |name: &str| refused.get(name).copied().unwrap_or_default();
+    assert!(again > 0 && count("replayed") + count("unwanted quantum") >= again, "{refused:?}");
+    for name in ["forged sender", "not ours"] {
+        assert!(count(name) > 0, "{name}: {refused:?}");
     }
-    assert!(told.child.wait().expect("waited for").success());
-    let report = told.report.join().expect("its output");
-    let hash = undisturbed().lines().last().and_then(|l| l.rsplit(' ').next()).expect("a hash");
-    assert_eq!(report["hash"], hash);
-    let refused = &report["spread"]["refused"];
-    println!("{rounds} rounds, {again} messages had again; refused: {refused}");
-    let count = |name: &str| refused[name].as_u64().unwrap_or_default();
-    assert!(again > 0 && count("replayed") + count("unwanted quantum") >= again, "{refused}");
-    for name in ["forged sender", "unknown sender", "not ours"] {
-        assert!(count(name) > 0, "{name}: {refused}");
-    }
+}
+
+/// Everything about them is right, number, epoch, quantum and sender, but for the seal.
+#[test]
+fn messages_as_a_worker_sends_them_are_not_taken_from_one_who_does_not_know_the_secret() {
+    let _alone = alone();
+    let mut sequence = 1000;
+    let refused = Told::start("forged").is_undisturbed_by(|mesh, run, tick| {
+        for ahead in 0..8 {
+            sequence += 1;
+            for (from, to, quantum) in
+                [(0, 1, 2 * tick + ahead), (1, 0, 2 * tick + ahead), (0, KEEPER, tick + ahead)]
+            {
+                let bytes = forged(run, from, quantum, sequence, b"\0\0\0");
+                mesh.put(&lane_key(run, from, to), &bytes, Care::Drop).expect("put");
+            }
+        }
+    });
+    let count = refused.get("wrong seal").copied().unwrap_or_default();
+    assert!(count > 100, "{refused:?}");
+}
+
+/// The words of a worker that cannot go on (`Failed`) and of a keeper that is done (`End`), as they are written, with a seal of
+/// our own making or none.
+#[test]
+fn a_run_is_not_ended_by_one_who_does_not_know_the_secret() {
+    let _alone = alone();
+    let refused = Told::start("ended").is_undisturbed_by(|mesh, run, _| {
+        let (failed, end): (&[u8], &[u8]) = (&[1, 0, 4, 3, b'b', b'a', b'd'], &[3]);
+        for (key, words) in [
+            (format!("swarm/run/{run}/workers/notice/0"), failed),
+            (format!("swarm/run/{run}/workers/order/1"), end),
+        ] {
+            let seal = Secret::default().seal(&[key.as_bytes(), b"", words]);
+            let sealed = [&seal.to_le_bytes(), words].concat();
+            for bytes in [words, sealed.as_slice()] {
+                mesh.put(&key, bytes, Care::Block).expect("put");
+            }
+        }
+    });
+    let count = refused.get("wrong seal").copied().unwrap_or_default();
+    assert!(count > 40, "{refused:?}");
+}
+
+/// What a worker refuses stands in the report of the run.
+#[test]
+fn what_is_forged_for_a_worker_is_counted_by_the_run() {
+    let _alone = alone();
+    let mut sent = 0;
+    let refused = Told::start("counted").is_undisturbed_by(|mesh, run, _| {
+        if sent < 10 {
+            sent += 1;
+            let key = format!("swarm/run/{run}/workers/order/1");
+            mesh.put(&key, b"no order of ours", Care::Block).expect("put");
+        }
+    });
+    assert_eq!(refused.get("wrong seal"), Some(&10), "{refused:?}");
 }

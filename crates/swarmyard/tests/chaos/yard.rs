@@ -65,6 +65,11 @@ pub(crate) fn swarmyard(inside: &[String], words: &str) -> Command {
     command
 }
 
+/// The same words with the usual lease, when they say none.
+fn with_lease(words: &str) -> String {
+    if words.contains("--lease ") { words.to_owned() } else { format!("--lease {LEASE_S} {words}") }
+}
+
 /// Runs the command to its end; answers what it printed.
 pub(crate) fn done(words: &str) -> String {
     let out = swarmyard(&[], words).output().expect("the command");
@@ -75,7 +80,12 @@ pub(crate) fn done(words: &str) -> String {
 /// The hashes of the run when nobody disturbs it: in one process.
 pub(crate) fn undisturbed() -> &'static str {
     static HASHES: OnceLock<String> = OnceLock::new();
-    HASHES.get_or_init(|| done(&format!("run {WORLD} --until tick:{TICKS} --no-record -q --hash-every 1")))
+    HASHES.get_or_init(|| hashes_of(WORLD))
+}
+
+/// The same of any world.
+fn hashes_of(world: &str) -> String {
+    done(&format!("run {world} --until tick:{TICKS} --no-record -q --hash-every 1"))
 }
 
 /// A run on workers.
@@ -85,6 +95,7 @@ pub(crate) struct Run {
     /// What it has printed so far.
     printed: String,
     log: PathBuf,
+    world: &'static str,
 }
 
 /// What a run says about one of its workers.
@@ -104,10 +115,16 @@ impl Run {
 
     /// Starts one with these arguments.
     pub(crate) fn start(inside: &[String], name: &str, words: &str) -> Run {
+        Run::start_in(WORLD, inside, name, words)
+    }
+
+    /// The same in another world.
+    pub(crate) fn start_in(world: &'static str, inside: &[String], name: &str, words: &str) -> Run {
         let log = folder(name).join("workers.jsonl");
         let words = format!(
-            "run {WORLD} --until tick:{TICKS} --no-record -q --hash-every 1 --lease {LEASE_S} --workers-log {} {words}",
-            log.display()
+            "run {world} --until tick:{TICKS} --no-record -q --hash-every 1 --workers-log {} {}",
+            log.display(),
+            with_lease(words)
         );
         let mut command = swarmyard(inside, &words);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command");
@@ -120,7 +137,7 @@ impl Run {
                 }
             }
         });
-        Run { child, lines, printed: String::new(), log }
+        Run { child, lines, printed: String::new(), log, world }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -129,7 +146,13 @@ impl Run {
 
     /// Waits until the run has come to this tick.
     pub(crate) fn comes_to(&mut self, tick: u64) {
+        self.longest_until(tick);
+    }
+
+    /// The same; answers the longest time between two steps.
+    pub(crate) fn longest_until(&mut self, tick: u64) -> Duration {
         let until = Instant::now() + AGES;
+        let (mut longest, mut before) = (Duration::ZERO, Instant::now());
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let Ok(line) = self.lines.recv_timeout(left) else {
@@ -139,8 +162,11 @@ impl Run {
             self.printed += &line;
             self.printed.push('\n');
             let at: u64 = line.split(' ').next().and_then(|t| t.parse().ok()).expect("a tick");
+            let now = Instant::now();
+            longest = longest.max(now - before);
+            before = now;
             if at >= tick {
-                return;
+                return longest;
             }
         }
     }
@@ -199,7 +225,8 @@ impl Run {
         let status = self.child.wait().expect("waited for");
         let errors = self.errors();
         assert!(status.success(), "{status}: {errors}");
-        assert_eq!(self.printed, undisturbed(), "the run was disturbed: {errors}");
+        let wanted = if self.world == WORLD { undisturbed().to_owned() } else { hashes_of(self.world) };
+        assert_eq!(self.printed, wanted, "the run was disturbed: {errors}");
         // One that was cut off gives up its keeper after ten leases, which is less.
         assert_gone(&self.workers(), AGES);
         errors
@@ -230,7 +257,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn start(inside: &[String], name: &str, words: &str) -> Host {
-        let words = format!("host {name} --json --lease {LEASE_S} {words}");
+        let words = format!("host {name} --json {}", with_lease(words));
         let mut child = swarmyard(inside, &words)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -263,6 +290,8 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         signal(self.pid(), "TERM");
+        // It may have been frozen.
+        signal(self.pid(), "CONT");
         let _ = self.child.wait();
     }
 }
