@@ -199,7 +199,7 @@ impl Told {
 
     /// Does harm twenty times a second until the run is over: it has the hash of an undisturbed one, and nobody was lost. `harm`
     /// is told of the stranger, the run and its tick. Answers what was refused, by name.
-    fn is_undisturbed_by(mut self, mut harm: impl FnMut(&Mesh, u64, u64)) -> BTreeMap<String, u64> {
+    fn ends_undisturbed_by(mut self, mut harm: impl FnMut(&Mesh, u64, u64)) -> BTreeMap<String, u64> {
         let (run, mesh) = self.join();
         while self.child.try_wait().expect("a child").is_none() {
             harm(&mesh, run, self.tick.load(Ordering::Relaxed));
@@ -227,7 +227,7 @@ fn forged(run: u64, sender: u32, quantum: u64, sequence: u64, payload: &[u8]) ->
 fn messages_that_are_replayed_or_nonsense_are_counted_by_name_and_change_nothing() {
     let _alone = alone();
     let (mut again, mut rounds) = (0, 0);
-    let refused = Told::start("replayed").is_undisturbed_by(|mesh, run, tick| {
+    let refused = Told::start("replayed").ends_undisturbed_by(|mesh, run, tick| {
         rounds += 1;
         let send = |from: u32, bytes: &[u8]| {
             mesh.put(&lane_key(run, from, KEEPER), bytes, Care::Drop).expect("put");
@@ -262,7 +262,7 @@ fn messages_that_are_replayed_or_nonsense_are_counted_by_name_and_change_nothing
 fn messages_as_a_worker_sends_them_are_not_taken_from_one_who_does_not_know_the_secret() {
     let _alone = alone();
     let mut sequence = 1000;
-    let refused = Told::start("forged").is_undisturbed_by(|mesh, run, tick| {
+    let refused = Told::start("forged").ends_undisturbed_by(|mesh, run, tick| {
         for ahead in 0..8 {
             sequence += 1;
             for (from, to, quantum) in
@@ -282,7 +282,7 @@ fn messages_as_a_worker_sends_them_are_not_taken_from_one_who_does_not_know_the_
 #[test]
 fn a_run_is_not_ended_by_one_who_does_not_know_the_secret() {
     let _alone = alone();
-    let refused = Told::start("ended").is_undisturbed_by(|mesh, run, _| {
+    let refused = Told::start("ended").ends_undisturbed_by(|mesh, run, _| {
         let (failed, end): (&[u8], &[u8]) = (&[1, 0, 4, 3, b'b', b'a', b'd'], &[3]);
         for (key, words) in [
             (format!("swarm/run/{run}/workers/notice/0"), failed),
@@ -304,7 +304,7 @@ fn a_run_is_not_ended_by_one_who_does_not_know_the_secret() {
 fn what_is_forged_for_a_worker_is_counted_by_the_run() {
     let _alone = alone();
     let mut sent = 0;
-    let refused = Told::start("counted").is_undisturbed_by(|mesh, run, _| {
+    let refused = Told::start("counted").ends_undisturbed_by(|mesh, run, _| {
         if sent < 10 {
             sent += 1;
             let key = format!("swarm/run/{run}/workers/order/1");
