@@ -28,7 +28,8 @@ const AMONG_PROCESSES: [&str; 6] = [
 ];
 
 /// The test programs that mostly wait.
-const WAITING: [&str; 8] = ["chaos", "elsewhere", "lending", "peers", "pipe", "pipes", "talk", "wire"];
+const WAITING: [&str; 9] =
+    ["careful", "chaos", "elsewhere", "lending", "peers", "pipe", "pipes", "talk", "wire"];
 
 /// More failures than these are no accident.
 const FEW: usize = 4;

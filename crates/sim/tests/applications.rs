@@ -88,7 +88,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("cyclic-pursuit", "step = \"20mm\"", "step = \"19mm\""),
     ("election", "crash = [\"p8\"]", "crash = [\"p7\"]"),
     ("election", "detector = \"heart\"", "order = [7, 6, 5, 4, 3, 2, 1, 0]\nat_start = false"),
-    ("figure-3-10", "broadcast = \"atomic\"", "broadcast = \"reliable\""),
+    ("figure-3-10", "broadcast = \"atomic\"", "broadcast = \"atomic-reliable\""),
     ("figure-3-10", "crash = [\"r1\"]", "crash = [\"r1\", \"r2\", \"r3\"]"),
     ("flocking", "noise = \"20deg\"", "noise = \"360deg\""),
     ("gather-then-scatter", "[\"gather\", \"scatter\"]", "[\"scatter\", \"gather\"]"),

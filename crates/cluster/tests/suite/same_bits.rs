@@ -1,9 +1,14 @@
 //! Whoever takes the steps, they come out the same.
 
-use crate::common::{load, spread};
-use swarmyard_cluster::Plan;
+use crate::common::{Threads, fresh_run, load, spread};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use swarmyard_cluster::{Keeper, Plan};
 use swarmyard_engine::How;
 use swarmyard_fabric::local::Switchboard;
+use swarmyard_sim::{Options, Sim};
 
 /// Takes the same steps on workers and, with the journal that came of it, at home; compares every frame. Where no
 /// program runs outside, that journal is empty.
@@ -49,22 +54,113 @@ fn worlds() -> Vec<String> {
     names
 }
 
+/// Counts of workers, each with the quanta after which bodies change hands.
+const CREWS: [(u32, u64); 4] = [(1, 8), (2, 3), (3, 2), (5, 1)];
+/// Ways to cut.
+const WAYS: [How; 3] = [How::Tree, How::Columns, How::Rows];
+
+/// All pairs of a crew and a way to cut: as many places in a list as there are pairs give each of them once.
+fn plan_at(place: usize) -> Plan {
+    let ((workers, period), how) = (CREWS[place % CREWS.len()], WAYS[place % WAYS.len()]);
+    Plan { how, period, keep_every: 7, ..Plan::of(workers) }
+}
+
+/// The pair of a plan, for those who count them.
+fn pair(plan: &Plan) -> (u32, String) {
+    (plan.workers, format!("{:?}", plan.how))
+}
+
+/// Every pair occurred.
+fn assert_all_pairs(seen: &BTreeSet<(u32, String)>) {
+    assert_eq!(seen.len(), CREWS.len() * WAYS.len(), "{seen:?}");
+}
+
 #[test]
 fn every_world_is_the_same_on_one_two_three_and_five_workers_cut_three_ways() {
-    let ways = [(1, How::Tree, 8), (2, How::Columns, 3), (3, How::Rows, 2), (5, How::Tree, 1)];
-    let names = worlds();
+    let (names, mut seen) = (worlds(), BTreeSet::new());
     assert!(names.len() >= 48, "{names:?}");
     for (k, name) in names.iter().enumerate() {
         // Programs outside take seconds to start: those worlds go one way each.
         let sim = load(name);
         let (few, big) = (sim.model().asks_outside(), sim.model().len() > 1000);
-        let all = if few { &ways[k % 4..k % 4 + 1] } else { &ways[..] };
-        for (workers, how, period) in all {
-            let show_every = u64::from(!big);
-            let plan = Plan { how: *how, period: *period, keep_every: 7, show_every, ..Plan::of(*workers) };
+        // From world to world every crew gets the next way to cut.
+        let places = if few { k..k + 1 } else { CREWS.len() * k..CREWS.len() * (k + 1) };
+        for plan in places.map(plan_at) {
+            seen.insert(pair(&plan));
+            let plan = Plan { show_every: u64::from(!big), ..plan };
             compare(name, plan, if few || big { 8 } else { 20 });
         }
     }
+    assert_all_pairs(&seen);
+}
+
+/// A line of the file of goldens: a world with what is laid over it, and its hash after some quanta.
+struct Golden {
+    name: String,
+    quanta: u64,
+    hash: u64,
+}
+
+impl Golden {
+    fn all() -> Vec<Golden> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/goldens.txt");
+        let text = std::fs::read_to_string(file).expect("goldens");
+        let golden = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [name, quanta, hash] = words[..] else { panic!("not a golden: `{line}`") };
+            let (quanta, hash) =
+                quanta.parse().ok().zip(u64::from_str_radix(hash, 16).ok()).expect("numbers");
+            Golden { name: name.to_owned(), quanta, hash }
+        };
+        text.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()).map(golden).collect()
+    }
+
+    /// The world on workers.
+    fn spread(&self, plan: Plan) -> Sim {
+        let mut pieces = self.name.split('+');
+        let path = crate::common::world(pieces.next().expect("a name"));
+        let over = |piece: &str| piece.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let overrides = pieces.map(|p| over(p).expect("an override")).collect();
+        let options = Options { overrides, ..Options::default() };
+        let mut sim = Sim::load(path, &options).unwrap_or_else(|e| panic!("{}: {e}", self.name));
+        let (board, run) = (Switchboard::default(), fresh_run());
+        let staff = Box::new(Threads::new(&board, run));
+        let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, staff).expect("a keeper");
+        sim.give_to(Box::new(keeper));
+        sim
+    }
+}
+
+#[test]
+fn every_golden_hash_comes_of_workers_too() {
+    let (goldens, mut seen, mut times) = (Golden::all(), BTreeSet::new(), Vec::new());
+    assert!(goldens.len() >= 52, "{} goldens", goldens.len());
+    for (k, golden) in goldens.iter().enumerate() {
+        let (plan, begun) = (plan_at(k), Instant::now());
+        seen.insert(pair(&plan));
+        let workers = plan.workers;
+        let mut sim = golden.spread(Plan { show_every: 0, ahead: 8, ..plan });
+        while sim.state().stops < golden.quanta && !sim.is_over() {
+            sim.step().unwrap_or_else(|e| panic!("{}: {e}", golden.name));
+        }
+        sim.gather().expect("all comes home");
+        let found = (sim.state().stops, sim.hash());
+        sim.finish();
+        assert!(
+            found == (golden.quanta, golden.hash),
+            "`{}` on {workers} workers after {} of {} quanta: {:016x}, golden {:016x}",
+            golden.name,
+            found.0,
+            golden.quanta,
+            found.1,
+            golden.hash
+        );
+        times.push((begun.elapsed(), workers, &golden.name));
+    }
+    assert_all_pairs(&seen);
+    let all: Duration = times.iter().map(|t| t.0).sum();
+    times.sort_by(|a, b| b.cmp(a));
+    println!("{} goldens on workers in {all:.1?}; slowest: {:.1?}", goldens.len(), &times[..8]);
 }
 
 #[test]
