@@ -42,14 +42,25 @@ impl Golden {
             .is_ok_and(|text| text.contains("class = \"process\""))
     }
 
-    /// The hash that this command comes to: it is the start of a command line, up to the name of the program.
-    /// When it comes to none, what it says.
-    pub(crate) fn hash_by(&self, command: &mut Command) -> Result<String, String> {
+    /// What is wrong with the hash that this command comes to, told where it runs.
+    pub(crate) fn compare(&self, command: &mut Command, more: &[&str], place: &str) -> Result<(), String> {
+        let found = self.hash_by(command, more)?;
+        let Golden { name, quanta, hash } = self;
+        if found == *hash {
+            return Ok(());
+        }
+        Err(format!("`{name}` after {quanta} quanta has `{found}` {place}, golden `{hash}`"))
+    }
+
+    /// The hash that this command comes to, with more words behind the others: it is the start of a command line, up to the name of the
+    /// program. When it comes to none, what it says.
+    pub(crate) fn hash_by(&self, command: &mut Command, more: &[&str]) -> Result<String, String> {
         let (world, pieces) = (self.world(), self.name.split('+').skip(1));
         let out = command
             .args(["run", &world, "--until", &format!("tick:{}", self.quanta)])
             .args(pieces.flat_map(|piece| ["--set", piece]))
             .args(["--no-record", "-q"])
+            .args(more)
             .current_dir(root())
             .stdin(Stdio::null())
             .output()
@@ -79,13 +90,13 @@ mod tests {
         let golden = Golden::of("arm 200 00ff").unwrap_or_else(|why| panic!("{why}"));
         let mut fails = Command::new("sh");
         fails.args(["-c", "echo no such world >&2; exit 3", "sh"]);
-        assert_eq!(golden.hash_by(&mut fails), Err("no such world".to_owned()));
+        assert_eq!(golden.hash_by(&mut fails, &[]), Err("no such world".to_owned()));
         let mut unmet = Command::new("sh");
         unmet.args(["-c", "echo 00ff; echo assertion not met >&2; exit 3", "sh"]);
-        assert_eq!(golden.hash_by(&mut unmet), Ok("00ff".to_owned()));
+        assert_eq!(golden.hash_by(&mut unmet, &[]), Ok("00ff".to_owned()));
         let mut goes = Command::new("sh");
         goes.args(["-c", "echo \"$@\"", "sh"]);
-        let words = "run worlds/arm.toml --until tick:200 --no-record -q";
-        assert_eq!(golden.hash_by(&mut goes), Ok(words.to_owned()));
+        let words = "run worlds/arm.toml --until tick:200 --no-record -q --workers 2";
+        assert_eq!(golden.hash_by(&mut goes, &["--workers", "2"]), Ok(words.to_owned()));
     }
 }

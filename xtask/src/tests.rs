@@ -55,6 +55,7 @@ pub(crate) fn all() -> Result<(), String> {
     let mut args = vec!["check"];
     args.extend(worlds.iter().map(String::as_str));
     check("worlds", timed("worlds", || run(&command, &args, &[])));
+    check("same bits on workers", timed("same bits on workers", || same_bits_on_workers(&command)));
     check("same bits in release", timed("same bits in release", same_bits_in_release));
     let Counts { passed, failed, ignored } = counts;
     for name in second_try {
@@ -85,12 +86,16 @@ fn same_bits_in_release() -> Result<(), String> {
     let build = ["build", "--quiet", "--release", "--no-default-features", "-p", "swarmyard"];
     cargo(&build)?;
     let command = web::target().join("release/swarmyard");
-    for golden in Golden::all()? {
-        let found = golden.hash_by(&mut Command::new(&command))?;
-        if found != golden.hash {
-            let Golden { name, quanta, hash } = golden;
-            return Err(format!("`{name}` after {quanta} quanta has `{found}` in release, golden `{hash}`"));
-        }
+    Golden::all()?
+        .iter()
+        .try_for_each(|golden| golden.compare(&mut Command::new(&command), &[], "in release"))
+}
+
+/// Runs every golden world on worker processes, in turn on 1, 2, 3 and 5, and compares the hashes.
+fn same_bits_on_workers(command: &str) -> Result<(), String> {
+    for (golden, workers) in Golden::all()?.iter().zip(["1", "2", "3", "5"].into_iter().cycle()) {
+        let more = ["--workers", workers, "--lease", "20"];
+        golden.compare(&mut Command::new(command), &more, &format!("on {workers} workers"))?;
     }
     Ok(())
 }

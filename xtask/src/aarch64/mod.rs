@@ -72,7 +72,7 @@ fn goldens(emulated: &Emulated) -> Result<(), String> {
     let one_after_another = || {
         while let Some(golden) = next.lock().ok().and_then(|mut all| all.next()) {
             let from = Instant::now();
-            let found = golden.hash_by(&mut emulated.command()).unwrap_or_else(|why| why);
+            let found = golden.hash_by(&mut emulated.command(), &[]).unwrap_or_else(|why| why);
             let good = found == golden.hash;
             let (Golden { name, quanta, hash }, took) = (golden, from.elapsed().as_secs_f64());
             println!(
