@@ -30,7 +30,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use swarmyard_engine::{Frame, How, Input, InputKind, Margins, Part, State, Whole, awaited, undivided};
+use swarmyard_engine::{
+    Frame, How, Input, InputKind, Margins, Model, Part, State, Whole, awaited, undivided,
+};
 use swarmyard_fabric::gate::{Refusals, Refused};
 use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Patience, RunKey, Unmet};
 use swarmyard_sim::{Crowd, ElsewhereFigures, Error, Progress, Run, Statistics};
@@ -278,11 +280,7 @@ impl Keeper {
         let margins =
             *self.margins.get_or_insert_with(|| Margins::of(run.model, run.state, self.plan.period));
         let divided = undivided(run.model);
-        let members = match divided {
-            None => members,
-            // One does the work; another does the same, in case the first is lost.
-            Some(_) => members.into_iter().take(if run.model.asks_outside() { 1 } else { 2 }).collect(),
-        };
+        let members: Vec<u32> = members.into_iter().take(useful(run.model)).collect();
         self.epochs += 1;
         let number = self.epochs;
         let stop = safe.stop();
@@ -425,7 +423,7 @@ impl Keeper {
             self.fence_off();
         }
         let present = self.present();
-        let joined = !again && self.is_near(run.state.stops) && self.somebody_joined(&present);
+        let joined = !again && self.is_near(run.state.stops) && self.somebody_joined(&present, run.model);
         if again || joined || (self.is_near(run.state.stops) && std::mem::take(&mut self.recut)) {
             self.epoch = None;
             let members: Vec<u32> = present.into_iter().collect();
@@ -436,10 +434,9 @@ impl Keeper {
     }
 
     /// Whether there is somebody to work who has no part yet.
-    fn somebody_joined(&self, alive: &BTreeSet<u32>) -> bool {
+    fn somebody_joined(&self, alive: &BTreeSet<u32>, model: &Model) -> bool {
         let Some(epoch) = &self.epoch else { return false };
-        let wanted =
-            if epoch.divided { self.plan.workers as usize } else { 2.min(self.plan.workers as usize) };
+        let wanted = useful(model).min(self.plan.workers as usize);
         epoch.members.len() < wanted && alive.iter().any(|n| !epoch.members.contains(n))
     }
 
@@ -746,6 +743,16 @@ impl Crowd for Keeper {
         }
         // Whoever is just being hired ends with the staff, at the latest with this process.
         self.office.close(FAREWELL);
+    }
+}
+
+/// How many workers a world has a use for.
+fn useful(model: &Model) -> usize {
+    match undivided(model) {
+        None => usize::MAX,
+        Some(_) if model.asks_outside() => 1,
+        // One does the work; another does the same, in case the first is lost.
+        Some(_) => 2,
     }
 }
 
