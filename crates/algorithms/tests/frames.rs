@@ -118,9 +118,9 @@ fn every_move_goes_straight_to_its_target_by_delta_at_least() {
                     _ => (0..6).map(|k| schedule.active(setup.seed, r, k, 6)).collect(),
                 };
                 play::round(rule.as_ref(), &setup, &schedule, moves, &mut robots, r);
-                for k in 0..6 {
+                for (k, is_active) in active.into_iter().enumerate() {
                     let went = robots.at[k] - before.at[k];
-                    if !active[k] {
+                    if !is_active {
                         assert_eq!(went, Vec2::ZERO, "who is not active stays");
                         continue;
                     }
