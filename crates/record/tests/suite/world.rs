@@ -1,5 +1,4 @@
 //! A small world with parts of its own, and a run through it.
-#![allow(dead_code, unreachable_pub, reason = "every test file uses another part of this")]
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use swarmyard_record::{Header, Recorder, Recording, Summary};
 use swarmyard_scene::{Node, Params, Scene, Value};
 
 /// Bearing of ray 0 and step of the test rays.
-pub const RAYS: (f64, f64, usize) = (-0.5, 0.25, 5);
+pub(crate) const RAYS: (f64, f64, usize) = (-0.5, 0.25, 5);
 
 /// Drives on an arc of its own; commands are added to it.
 struct Drive {
@@ -89,21 +88,21 @@ fn registry() -> Registry {
 }
 
 /// What a test may choose about its world.
-pub struct Setup {
-    pub robots: usize,
-    pub speed: f64,
-    pub spin: f64,
-    pub seed: i64,
-    pub rate_hz: f64,
-    pub budget: f64,
-    pub topics: Vec<&'static str>,
+pub(crate) struct Setup {
+    pub(crate) robots: usize,
+    pub(crate) speed: f64,
+    pub(crate) spin: f64,
+    pub(crate) seed: i64,
+    pub(crate) rate_hz: f64,
+    pub(crate) budget: f64,
+    pub(crate) topics: Vec<&'static str>,
     /// Metres between neighbours on the grid where they start.
-    pub spacing: f64,
-    pub contact: &'static str,
+    pub(crate) spacing: f64,
+    pub(crate) contact: &'static str,
     /// Whether they look around in a pattern, or all along x.
-    pub mixed: bool,
+    pub(crate) mixed: bool,
     /// Whether there are walls, tracks, obstacles and a beacon.
-    pub furnished: bool,
+    pub(crate) furnished: bool,
 }
 
 impl Default for Setup {
@@ -148,7 +147,7 @@ fn robot_type(name: &str, setup: &Setup, shape: Params) -> Arc<Node> {
 }
 
 /// Compiles the world.
-pub fn world(setup: &Setup) -> Compiled {
+pub(crate) fn world(setup: &Setup) -> Compiled {
     let disc = robot_type("disc", setup, Params::default().with("radius", Value::Num(0.15)));
     let size = Value::Nums(vec![0.4, 0.25]);
     let cart = Params::default().with("size", size).with("colour", Value::Text("#c2410c".into()));
@@ -218,17 +217,17 @@ pub fn world(setup: &Setup) -> Compiled {
 }
 
 /// A run with its recorder.
-pub struct Run<W: std::io::Write + std::io::Seek> {
-    pub world: Compiled,
-    pub journal: Journal,
-    pub recorder: Recorder<W>,
-    pub hashes: Vec<u64>,
+pub(crate) struct Run<W: std::io::Write + std::io::Seek> {
+    pub(crate) world: Compiled,
+    pub(crate) journal: Journal,
+    pub(crate) recorder: Recorder<W>,
+    pub(crate) hashes: Vec<u64>,
     scratch: Scratch,
     pool: Pool,
 }
 
 impl<W: std::io::Write + std::io::Seek> Run<W> {
-    pub fn new(setup: &Setup, out: W) -> Run<W> {
+    pub(crate) fn new(setup: &Setup, out: W) -> Run<W> {
         let world = world(setup);
         let header = Header::of(&world.model, "yard.toml", &[("run.seed".into(), setup.seed.to_string())]);
         let mut recorder = Recorder::to(out, &header, &world.model).unwrap();
@@ -245,13 +244,13 @@ impl<W: std::io::Write + std::io::Seek> Run<W> {
     }
 
     /// Gives robot `path` a command for its drive, at the current stop.
-    pub fn command(&mut self, path: &str, speed: f64, spin: f64) {
+    pub(crate) fn command(&mut self, path: &str, speed: f64, spin: f64) {
         let robot = swarmyard_base::Uid::of_path(path);
         let kind = InputKind::Command { robot, part: 0, first: 0, values: vec![speed, spin] };
         self.journal.push(self.world.state.stops, kind);
     }
 
-    pub fn steps(&mut self, n: usize) {
+    pub(crate) fn steps(&mut self, n: usize) {
         for _ in 0..n {
             let (model, state) = (&self.world.model, &mut self.world.state);
             let mut minds = Minds::new(model);
@@ -266,13 +265,13 @@ impl<W: std::io::Write + std::io::Seek> Run<W> {
     }
 
     /// Goes back to an earlier state.
-    pub fn rewind(&mut self, state: swarmyard_engine::State) {
+    pub(crate) fn rewind(&mut self, state: swarmyard_engine::State) {
         self.journal.cut_from(state.stops);
         self.world.state = state;
         self.scratch.forget();
     }
 
-    pub fn finish(self) -> Summary {
+    pub(crate) fn finish(self) -> Summary {
         let hash = self.hashes.last().copied().unwrap_or(0);
         self.recorder.finish(&self.world.model, &self.world.state, hash)
     }
@@ -280,17 +279,17 @@ impl<W: std::io::Write + std::io::Seek> Run<W> {
 
 /// Something to write to that can be looked at afterwards, and that is full after `room` bytes.
 #[derive(Clone)]
-pub struct Disk {
-    pub bytes: Arc<std::sync::Mutex<Cursor<Vec<u8>>>>,
-    pub room: usize,
+pub(crate) struct Disk {
+    pub(crate) bytes: Arc<std::sync::Mutex<Cursor<Vec<u8>>>>,
+    pub(crate) room: usize,
 }
 
 impl Disk {
-    pub fn new(room: usize) -> Disk {
+    pub(crate) fn new(room: usize) -> Disk {
         Disk { bytes: Arc::default(), room }
     }
 
-    pub fn contents(&self) -> Vec<u8> {
+    pub(crate) fn contents(&self) -> Vec<u8> {
         self.bytes.lock().unwrap().get_ref().clone()
     }
 }
@@ -317,7 +316,7 @@ impl std::io::Seek for Disk {
 }
 
 /// Records so many steps; answers the file's bytes.
-pub fn record(setup: &Setup, steps: usize) -> (Vec<u8>, Summary, Vec<u64>) {
+pub(crate) fn record(setup: &Setup, steps: usize) -> (Vec<u8>, Summary, Vec<u64>) {
     let disk = Disk::new(usize::MAX);
     let mut run = Run::new(setup, disk.clone());
     run.steps(steps);
@@ -326,7 +325,7 @@ pub fn record(setup: &Setup, steps: usize) -> (Vec<u8>, Summary, Vec<u64>) {
     (disk.contents(), summary, hashes)
 }
 
-pub fn open(bytes: Vec<u8>) -> Recording {
+pub(crate) fn open(bytes: Vec<u8>) -> Recording {
     match Recording::from_bytes(bytes) {
         Ok(recording) => recording,
         Err(e) => panic!("{e}"),

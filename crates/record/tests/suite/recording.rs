@@ -1,8 +1,6 @@
 //! What goes into a recording comes out again.
 
-mod common;
-
-use common::{Disk, Run, Setup, open, record, world};
+use crate::world::{Disk, Run, Setup, open, record, world};
 use swarmyard_base::Time;
 use swarmyard_record::{Event, Header, RecordError, Recorder, diff, first_hash_difference, to_csv};
 

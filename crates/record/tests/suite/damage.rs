@@ -1,8 +1,6 @@
 //! Files that are cut off, damaged or hostile, and disks that are full.
 
-mod common;
-
-use common::{Disk, Run, Setup, open, record};
+use crate::world::{Disk, Run, Setup, open, record};
 use swarmyard_record::{Recording, fuzz_open};
 
 fn busy() -> Setup {
@@ -103,7 +101,7 @@ fn a_full_disk_ends_the_recording_and_not_the_run() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_an_error() {
-    let world = common::world(&busy());
+    let world = world::world(&busy());
     let header = swarmyard_record::Header::of(&world.model, "yard.toml", &[]);
     assert!(swarmyard_record::Recorder::to(Disk::new(100), &header, &world.model).is_err());
 }

@@ -5,13 +5,11 @@
 //!
 //! ```text
 //! python3 -m venv venv && venv/bin/pip install mcap mcap-ros2-support
-//! SWARMYARD_PYTHON=venv/bin/python cargo test -p swarmyard-record --test python
+//! SWARMYARD_PYTHON=venv/bin/python cargo test -p swarmyard-record --test suite python
 //! ```
 #![expect(clippy::disallowed_methods, reason = "the test starts another program and hands it files")]
 
-mod common;
-
-use common::{Disk, RAYS, Run, Setup};
+use crate::world::{Disk, RAYS, Run, Setup};
 use std::path::Path;
 use std::process::Command;
 

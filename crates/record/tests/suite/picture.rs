@@ -1,15 +1,13 @@
 //! The picture of a run: complete, bounded in size, and the same for the same run.
 
-mod common;
-
-use common::{Setup, open, record};
+use crate::world::{Setup, open, record};
 use swarmyard_record::to_svg;
 
 fn picture(setup: &Setup, steps: usize) -> String {
     let mut out = Vec::new();
     to_svg(&open(record(setup, steps).0), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    // To look at them: SWARMYARD_PICTURES=/tmp cargo test -p swarmyard-record --test picture
+    // To look at them: SWARMYARD_PICTURES=/tmp cargo test -p swarmyard-record --test suite picture
     #[expect(clippy::disallowed_methods, reason = "a test may leave its pictures for a person")]
     if let Ok(folder) = std::env::var("SWARMYARD_PICTURES") {
         std::fs::write(format!("{folder}/picture-{}.svg", setup.robots), &text).unwrap();
