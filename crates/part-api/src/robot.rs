@@ -201,6 +201,14 @@ pub trait Surroundings {
     fn pose(&self, robot: u32) -> Option<Pose2>;
     /// Its light.
     fn light(&self, robot: u32) -> u8;
+    /// Where all robots are now, in the order of their numbers; who is gone is not there.
+    fn everybody(&self) -> Vec<Seen> {
+        let seen = |robot| {
+            let at = self.pose(robot)?.at;
+            Some(Seen { robot: Some(robot), at, light: self.light(robot) })
+        };
+        (0..self.robots()).filter_map(seen).collect()
+    }
     /// Everything but the robot itself whose outline is within `range` of a point: (uid, number if it is a
     /// robot, nearest point of its outline, distance to it), the nearest first, ties by uid.
     fn near(&self, at: Vec2, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)>;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use swarmyard_base::Vec2;
+use swarmyard_base::chance::Draw;
 use swarmyard_part_api::{
     Answer, Built, Class, EventSensor, Kind, Query, Seen, Sheet, Surroundings, WatchFor,
 };
@@ -17,28 +18,31 @@ struct Proximity;
 /// What touches.
 struct Contact;
 
-/// A position with a normal error in each coordinate.
-fn measured(at: Vec2, error: f64, world: &dyn Surroundings, index: u32) -> Vec2 {
-    if error == 0.0 {
-        return at;
-    }
-    let draw = world.chance();
-    at + Vec2::new(draw.normal(2 * index), draw.normal(2 * index + 1)) * error
+/// The error of a position: normal in each coordinate.
+fn error_of(robot: u32, error: f64, chance: Draw) -> Vec2 {
+    Vec2::new(chance.normal(2 * robot), chance.normal(2 * robot + 1)) * error
 }
 
 impl EventSensor for Gps {
     fn pull(&self, query: &Query, world: &dyn Surroundings) -> Option<Answer> {
         match query {
             Query::Gps { error } => {
-                let pose = world.pose(world.me())?;
-                Some(Answer::Point(measured(pose.at, *error, world, world.me())))
+                let (me, at) = (world.me(), world.pose(world.me())?.at);
+                Some(Answer::Point(if *error == 0.0 {
+                    at
+                } else {
+                    at + error_of(me, *error, world.chance())
+                }))
             }
             Query::GpsAll { error } => {
-                let seen = (0..world.robots()).filter_map(|robot| {
-                    let at = measured(world.pose(robot)?.at, *error, world, robot);
-                    Some(Seen { robot: Some(robot), at, light: world.light(robot) })
-                });
-                Some(Answer::Seen(seen.collect()))
+                let mut all = world.everybody();
+                if *error != 0.0 {
+                    let chance = world.chance();
+                    for Seen { robot, at, .. } in &mut all {
+                        *at = *at + error_of(robot.unwrap_or_default(), *error, chance);
+                    }
+                }
+                Some(Answer::Seen(all))
             }
             _ => None,
         }
@@ -49,14 +53,9 @@ impl EventSensor for View {
     fn pull(&self, query: &Query, world: &dyn Surroundings) -> Option<Answer> {
         let Query::View { range } = query else { return None };
         let own = world.pose(world.me())?.at;
-        let mut seen: Vec<(f64, Seen)> = Vec::new();
-        for robot in (0..world.robots()).filter(|r| *r != world.me()) {
-            let Some(pose) = world.pose(robot) else { continue };
-            let distance = (pose.at - own).norm();
-            if distance <= *range {
-                seen.push((distance, Seen { robot: Some(robot), at: pose.at, light: world.light(robot) }));
-            }
-        }
+        let others = world.everybody().into_iter().filter(|s| s.robot != Some(world.me()));
+        let apart = others.map(|s| ((s.at - own).norm(), s));
+        let mut seen: Vec<(f64, Seen)> = apart.filter(|(distance, _)| distance <= range).collect();
         seen.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.robot.cmp(&b.1.robot)));
         Some(Answer::Seen(seen.into_iter().map(|s| s.1).collect()))
     }

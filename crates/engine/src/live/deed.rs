@@ -13,7 +13,7 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::{nearest_points, separation};
 use swarmyard_part_api::{
-    Air, Answer, Message, Motion, Network, Outline, Pending, Query, Robot, Surroundings, Watch,
+    Air, Answer, Message, Motion, Network, Outline, Pending, Query, Robot, Seen, Surroundings, Watch,
 };
 
 /// One robot at work.
@@ -293,6 +293,18 @@ impl Surroundings for Look<'_> {
             return None;
         }
         Some(self.state.going[self.slot(robot)?].pose_at(self.now))
+    }
+
+    fn everybody(&self) -> Vec<Seen> {
+        let Some(live) = &self.model.live else { return Vec::new() };
+        let mut all = Vec::with_capacity(self.state.robots.len());
+        for ((inner, slot), number) in self.state.robots.iter().zip(&live.members).zip(0..) {
+            if inner.status != Status::Gone {
+                let at = self.state.going[*slot as usize].place_at(self.now);
+                all.push(Seen { robot: Some(number), at, light: inner.light });
+            }
+        }
+        all
     }
 
     fn light(&self, robot: u32) -> u8 {

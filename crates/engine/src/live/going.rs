@@ -3,7 +3,7 @@
 //! A body at rest takes 48 bytes: what only a moving one needs stands elsewhere.
 
 use serde::{Deserialize, Serialize};
-use swarmyard_base::{Moment, Pose2, Twist2, math};
+use swarmyard_base::{Moment, Pose2, Twist2, Vec2, math};
 use swarmyard_motion::flights::Path;
 use swarmyard_part_api::{Phase, Segment};
 
@@ -12,7 +12,7 @@ use swarmyard_part_api::{Phase, Segment};
 pub struct Going {
     /// Since when.
     pub start: Moment,
-    /// Pose at the start.
+    /// Pose at the start. It is never changed: what moves knows its velocity from it.
     pub pose: Pose2,
     /// `None` when it stands and is not told to do anything.
     motion: Option<Box<Moving>>,
@@ -23,7 +23,22 @@ pub struct Going {
 struct Moving {
     twist: Twist2,
     in_world: bool,
+    /// Velocity of the centre in the world's frame, where that is constant: all who look want to know, and turning it is most of
+    /// the work.
+    drift: Option<Vec2>,
     journey: Option<Box<Journey>>,
+}
+
+impl Moving {
+    fn new(pose: Pose2, twist: Twist2, in_world: bool, journey: Option<Box<Journey>>) -> Box<Moving> {
+        let linear = twist.linear();
+        let drift = match (in_world, twist.spin == 0.0) {
+            (true, _) => Some(linear),
+            (false, true) => Some(pose.rot().apply(linear)),
+            (false, false) => (linear == Vec2::ZERO).then_some(Vec2::ZERO),
+        };
+        Box::new(Moving { twist, in_world, drift, journey })
+    }
 }
 
 impl Going {
@@ -36,15 +51,14 @@ impl Going {
     /// With a velocity in its own frame, or in the world's; nobody told it to.
     #[must_use]
     pub fn free(start: Moment, pose: Pose2, twist: Twist2, in_world: bool) -> Going {
-        let motion = (!twist.is_rest()).then(|| Box::new(Moving { twist, in_world, journey: None }));
+        let motion = (!twist.is_rest()).then(|| Moving::new(pose, twist, in_world, None));
         Going { start, pose, motion }
     }
 
     /// On a phase of a motion it was told to make.
     #[must_use]
     pub fn told(start: Moment, pose: Pose2, phase: &Phase, journey: Box<Journey>) -> Going {
-        let moving = Moving { twist: phase.twist, in_world: phase.in_world, journey: Some(journey) };
-        Going { start, pose, motion: Some(Box::new(moving)) }
+        Going { start, pose, motion: Some(Moving::new(pose, phase.twist, phase.in_world, Some(journey))) }
     }
 
     /// Velocity: in the body's frame, or in the world's.
@@ -104,8 +118,20 @@ impl Going {
         if self.is_rest() {
             return self.pose;
         }
-        let pose = self.segment().pose_at(moment.since(self.start));
-        Pose2 { heading: math::wrap_angle(pose.heading), ..pose }
+        let turned = self.pose.heading + self.twist().spin * moment.since(self.start);
+        Pose2 { at: self.place_at(moment), heading: math::wrap_angle(turned) }
+    }
+
+    /// Where its centre is at a moment.
+    #[inline]
+    #[must_use]
+    pub fn place_at(&self, moment: Moment) -> Vec2 {
+        match self.motion.as_deref() {
+            None => self.pose.at,
+            Some(moving) if moving.twist.is_rest() => self.pose.at,
+            Some(Moving { drift: Some(velocity), .. }) => self.pose.at + *velocity * moment.since(self.start),
+            Some(_) => self.segment().position_at(moment.since(self.start)),
+        }
     }
 
     /// Bytes of memory that its motion takes.

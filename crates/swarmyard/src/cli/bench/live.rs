@@ -9,6 +9,7 @@ use crate::cli::out::Out;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use swarmyard::base::Vec2;
 use swarmyard::formats::NoFiles;
 use swarmyard::part_api::{
     Built, Class, Cx, Indication, Kind, Link, Microprotocol, PortSpec, ProtocolModel, ProtocolPort, Registry,
@@ -92,7 +93,7 @@ pub(super) fn live(out: &Out) -> Result<Exit, Failure> {
     out.say("messages");
     let [messages, middle, best] = messages()?;
     out.say("gathering");
-    let factor = gathering()?;
+    let (factor, seconds) = gathering()?;
     out.say("memory");
     let bytes = idle_bytes()?;
     let mut text = String::from("| what | figure |\n|---|--:|\n");
@@ -103,11 +104,14 @@ pub(super) fn live(out: &Out) -> Result<Exit, Failure> {
         grouped(middle),
         grouped(best)
     );
-    let _ =
-        writeln!(text, "| {} robots gather, times real time | {factor:.1} |", grouped(f64::from(GATHERERS)));
+    let _ = writeln!(
+        text,
+        "| {} robots gather, all {seconds:.0} s of it, times real time | {factor:.1} |",
+        grouped(f64::from(GATHERERS))
+    );
     let _ = writeln!(text, "| bytes per idle robot, of {} | {bytes:.0} |", grouped(f64::from(IDLERS)));
     let answer = json!({
-        "messages_per_cpu_s": messages, "middle_slice": middle, "best_slice": best, "gathering_times_real_time": factor,
+        "messages_per_cpu_s": messages, "middle_slice": middle, "best_slice": best, "gathering_times_real_time": factor, "gathering_s": seconds,
         "bytes_per_idle_robot": bytes,
     });
     out.answer("bench-live", answer, &text)?;
@@ -139,18 +143,36 @@ fn messages() -> Result<[f64; 3], Failure> {
     Ok([mean, rates[SLICES / 2], rates[SLICES - 1]])
 }
 
-fn gathering() -> Result<f64, Failure> {
+/// Robots that set out for the middle of all, as in the world `gathering-10000`, until the last is there: how many times faster than
+/// real time, and how many seconds that is.
+fn gathering() -> Result<(f64, f64), Failure> {
+    const NEAR_M: f64 = 10.0;
+    const LONGEST_S: f64 = 600.0;
     let cpu = cpu_seconds().unwrap_or(0.0);
     let mut sim = load(&format!(
-        "format = 1\n[run]\nquantum = \"1s\"\ncontact = \"ghost\"\n[type.bot]\nradius = 10\n\
+        "format = 1\n[run]\nquantum = \"1s\"\ncontact = \"ghost\"\n[type.bot]\nradius = 1\n\
          [[type.bot.part]]\nname = \"wheels\"\nclass = \"wheels\"\n[[type.bot.part]]\nname = \"gps\"\nclass = \"gps\"\n\
-         [type.bot.algorithm]\nclass = \"gathering\"\nspeed = [3, 6]\nturn_speed = [0.05, 0.15]\n\
-         [[robot]]\ntype = \"bot\"\ncount = {GATHERERS}\nlayout = {{ class = \"grid\", spacing = 100, jitter = 30 }}\n"
+         [type.bot.algorithm]\nclass = \"gathering\"\nnear = {NEAR_M}\nspeed = [8, 20]\nturn_speed = [\"120deg/s\", \"180deg/s\"]\n\
+         [[robot]]\ntype = \"bot\"\ncount = {GATHERERS}\nlayout = {{ class = \"grid\", spacing = 8, jitter = 2, heading = \"random\" }}\n"
     ))?;
-    for _ in 0..60 {
+    let mut seconds = 0.0;
+    // Who sees itself near the middle stays; the middle moves on a little while others come.
+    while spread(&sim) > 2.0 * NEAR_M {
+        if seconds >= LONGEST_S {
+            let why = format!("after {LONGEST_S} s robots are still {:.0} m from their middle", spread(&sim));
+            return Err(Failure::new(Exit::Failed, "bench", why));
+        }
         sim.step()?;
+        seconds += 1.0;
     }
-    Ok(60.0 / (cpu_seconds().unwrap_or(1.0) - cpu))
+    Ok((seconds / (cpu_seconds().unwrap_or(1.0) - cpu), seconds))
+}
+
+/// How far from the middle of all the farthest robot is.
+fn spread(sim: &Sim) -> f64 {
+    let places = || sim.state().pose.iter().map(|p| p.at);
+    let middle = places().fold(Vec2::ZERO, |sum, at| sum + at) * (1.0 / f64::from(GATHERERS));
+    places().fold(0.0, |most: f64, at| most.max((at - middle).norm()))
 }
 
 fn resident() -> f64 {
