@@ -12,7 +12,7 @@ use swarmyard_base::hash::bytes_hash;
 use swarmyard_engine::{Checkpoint, Journal, Minds, Model, State, Whole, build_id, restore, snapshot};
 use swarmyard_sim::{Error, Sim};
 
-const MAGIC: &[u8; 8] = b"SWYSAVE\x01";
+const MAGIC: &[u8; 8] = b"SWYSAVE\x02";
 
 /// A run at one stop.
 #[derive(Clone, Serialize, Deserialize)]

@@ -66,7 +66,7 @@ const ASK_AFTER: Duration = Duration::from_millis(60);
 const REMEMBERED: usize = 8;
 
 /// What own bodies intended at the last stops: (epoch, stop, intents).
-type Told = Arc<Mutex<VecDeque<(u32, u64, Arc<Vec<Intent>>)>>>;
+type Told = Arc<Mutex<VecDeque<(u32, u64, Vec<Intent>)>>>;
 
 /// Why the present work was left.
 enum Left {
@@ -447,7 +447,8 @@ impl Worker<'_> {
         }
         // While that travels, those inside decide.
         engine.share.plan_inside(&engine.pool);
-        let all = engine.share.intents();
+        let mut all = self.no_longer_told();
+        all.extend(engine.share.intents());
         for &place in &epoch.neighbours {
             let known = margins.known(&epoch.regions[place as usize], 0);
             debug_assert_eq!(
@@ -456,13 +457,9 @@ impl Worker<'_> {
                 "somebody was not told of"
             );
         }
-        {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            if told.len() == REMEMBERED {
-                told.pop_front();
-            }
-            told.push_back((epoch.begin.epoch, stop, Arc::new(all)));
-        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push_back((epoch.begin.epoch, stop, all));
+        drop(told);
         let from: Vec<u32> = epoch.neighbours.iter().map(|p| epoch.begin.members[*p as usize]).collect();
         let since = Instant::now();
         let (mut heard, mut gestures): (Vec<Intent>, Vec<Gesture>) = Default::default();
@@ -494,6 +491,15 @@ impl Worker<'_> {
                 }
             }
         }
+    }
+
+    /// An empty list, where that of the oldest stop was which nobody asks about any more.
+    fn no_longer_told(&self) -> Vec<Intent> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let oldest = if told.len() == REMEMBERED { told.pop_front() } else { None };
+        let mut list = oldest.map_or_else(Vec::new, |(.., intents)| intents);
+        list.clear();
+        list
     }
 
     /// Waits for one message of each of these.

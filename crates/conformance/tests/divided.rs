@@ -107,7 +107,7 @@ impl Divided {
         }
         for (share, told) in self.shares.iter_mut().zip(&mut told) {
             share.plan_inside(pool);
-            let all = share.intents();
+            let all: Vec<Intent> = share.intents().collect();
             assert!(told.iter().all(|near| all.contains(near)), "what was told first holds");
             *told = all;
         }

@@ -29,22 +29,53 @@ pub struct TypeColumns {
 }
 
 impl TypeColumns {
+    /// All columns, in one order: what parts report, are told and keep to themselves, then what controllers keep.
+    fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        let parts = self.parts.iter().flat_map(|p| [&p.readings[..], &p.commands, &p.state]);
+        parts.chain(self.controllers.iter().map(|c| &c[..]))
+    }
+
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        let parts = self.parts.iter_mut().flat_map(|PartColumns { readings, commands, state }| {
+            [&mut readings[..], &mut commands[..], &mut state[..]]
+        });
+        parts.chain(self.controllers.iter_mut().map(|c| &mut c[..]))
+    }
+
+    /// Everything about one body of `rows`, column by column.
+    pub(crate) fn row(&self, rows: usize, row: usize) -> Vec<f64> {
+        let width = |column: &[f64]| column.len() / rows.max(1);
+        let mut all = Vec::with_capacity(self.columns().map(width).sum());
+        for column in self.columns() {
+            let width = width(column);
+            all.extend_from_slice(&column[row * width..(row + 1) * width]);
+        }
+        all
+    }
+
+    /// Writes down everything about one body of `rows`; answers whether it fits, and changes nothing when it does not.
+    pub(crate) fn put_row(&mut self, rows: usize, row: usize, mut all: &[f64]) -> bool {
+        let width = |column: &[f64]| column.len() / rows.max(1);
+        if self.columns().map(width).sum::<usize>() != all.len() {
+            return false;
+        }
+        for column in self.columns_mut() {
+            let width = width(column);
+            let (own, others) = all.split_at(width);
+            column[row * width..(row + 1) * width].copy_from_slice(own);
+            all = others;
+        }
+        true
+    }
+
     /// Takes over rows of columns that have as many of them as `rows`: (row there, row here).
     pub(crate) fn move_rows(&mut self, from: &TypeColumns, rows: usize, moves: &[(usize, usize)]) {
-        let copy = |from: &[f64], to: &mut [f64]| {
+        for (to, from) in self.columns_mut().zip(from.columns()) {
             let width = from.len() / rows.max(1);
             for &(there, here) in moves {
                 let row = &from[there * width..(there + 1) * width];
                 to[here * width..(here + 1) * width].copy_from_slice(row);
             }
-        };
-        for (to, from) in self.parts.iter_mut().zip(&from.parts) {
-            copy(&from.readings, &mut to.readings);
-            copy(&from.commands, &mut to.commands);
-            copy(&from.state, &mut to.state);
-        }
-        for (to, from) in self.controllers.iter_mut().zip(&from.controllers) {
-            copy(from, to);
         }
     }
 }

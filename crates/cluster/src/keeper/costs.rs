@@ -3,7 +3,6 @@
 //! In: what bodies cost in quanta that were measured. Out: figures of the whole run for whoever wants to know, and what each
 //! body weighs when the plane is cut: what it cost lately, because what a robot does may change.
 
-use std::collections::BTreeMap;
 use swarmyard_engine::{Model, Spent};
 use swarmyard_sim::RobotFigures;
 
@@ -73,14 +72,15 @@ impl Costs {
     }
 
     /// What each body weighs now, by number: what it cost since the last time, or then, when it was not measured since.
-    pub(super) fn weigh(&mut self) -> BTreeMap<u32, f64> {
-        for cost in &mut self.bodies {
+    pub(super) fn weigh(&mut self) -> Vec<Option<f64>> {
+        let weigh = |cost: &mut Cost| {
             let lately = std::mem::take(&mut cost.lately);
             if lately.quanta > 0 {
                 cost.weight = Some(lately.mean_us(lately.spent.all_ns()));
             }
-        }
-        (0..).zip(&self.bodies).filter_map(|(body, cost)| Some((body, cost.weight?))).collect()
+            cost.weight
+        };
+        self.bodies.iter_mut().map(weigh).collect()
     }
 
     /// Writes down what was measured, when anything was.
@@ -124,10 +124,10 @@ mod tests {
     fn figures_are_means_over_the_run_and_weights_what_it_was_lately() {
         let mut costs = two();
         costs.add(3, &[(0, thought(1500)), (1, thought(500)), (7, thought(1))]);
-        assert_eq!(costs.weigh(), BTreeMap::from([(0, 2.0), (1, 1.0)]), "body 7 does not exist");
+        assert_eq!(costs.weigh(), [Some(2.0), Some(1.0)], "body 7 does not exist");
         costs.add(4, &[(0, thought(9500))]);
-        assert_eq!(costs.weigh(), BTreeMap::from([(0, 10.0), (1, 1.0)]));
-        assert_eq!(costs.weigh(), BTreeMap::from([(0, 10.0), (1, 1.0)]), "nothing new was measured");
+        assert_eq!(costs.weigh(), [Some(10.0), Some(1.0)]);
+        assert_eq!(costs.weigh(), [Some(10.0), Some(1.0)], "nothing new was measured");
         let mut robots = Vec::new();
         costs.write(&mut robots);
         let a = &robots[0];
@@ -140,6 +140,6 @@ mod tests {
     fn nothing_measured_is_nothing_written() {
         let mut robots = Vec::new();
         two().write(&mut robots);
-        assert!(robots.is_empty() && two().weigh().is_empty());
+        assert!(robots.is_empty() && two().weigh() == [None, None]);
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Safe {
     learned: u64,
     /// Hashes of it.
     known: BTreeSet<u64>,
-    /// What each body weighs in the cut; 1 for all when nothing is known.
-    weights: BTreeMap<u32, f64>,
+    /// What each body weighs in the cut, by number; nothing when nothing is known.
+    weights: Vec<f64>,
 }
 
 impl Safe {
@@ -38,7 +38,7 @@ impl Safe {
             code: Vec::new(),
             learned: 0,
             known: BTreeSet::new(),
-            weights: BTreeMap::new(),
+            weights: Vec::new(),
         }
     }
 
@@ -104,20 +104,19 @@ impl Safe {
     pub(super) fn weigh(&mut self, model: &Model, earlier: &Statistics) -> Placed {
         let known = earlier.robots.iter().filter_map(|r| Some((r.path.as_str(), r.known_us()?)));
         let known: BTreeMap<&str, f64> = known.collect();
-        let cost = |p: &Parcel| Some((p.number, *known.get(&model.paths[p.number as usize])?));
-        let costs: BTreeMap<u32, f64> = self.bodies().iter().filter_map(cost).collect();
-        let placed = Placed { known: costs.len(), bodies: self.bodies().len() };
+        let costs: Vec<_> = model.paths.iter().map(|path| known.get(path).copied()).collect();
+        let placed = Placed { known: costs.iter().flatten().count(), bodies: self.bodies().len() };
         self.put_weights(&costs);
         placed
     }
 
     /// Weighs bodies by what they cost. Those of which that is not known count as the mean of the others, and nobody as
     /// nothing: what is not measured, as that they are told of and kept, is done for everybody.
-    fn put_weights(&mut self, costs: &BTreeMap<u32, f64>) {
-        let mean = costs.values().sum::<f64>() / costs.len().max(1) as f64;
+    fn put_weights(&mut self, costs: &[Option<f64>]) {
+        let known = costs.iter().flatten();
+        let mean = known.clone().sum::<f64>() / known.count().max(1) as f64;
         if mean > 0.0 {
-            let weight = |number: u32| costs.get(&number).copied().unwrap_or(mean).max(LEAST * mean);
-            self.weights = self.bodies().iter().map(|p| (p.number, weight(p.number))).collect();
+            self.weights = costs.iter().map(|cost| cost.unwrap_or(mean).max(LEAST * mean)).collect();
         }
     }
 
@@ -130,7 +129,7 @@ impl Safe {
         how: How,
         on: &mut dyn FnMut(&str) -> Option<u32>,
     ) -> Cut {
-        let weight = |number: u32| self.weights.get(&number).copied().unwrap_or(1.0);
+        let weight = |number: u32| self.weights.get(number as usize).copied().unwrap_or(1.0);
         let places: Vec<_> = bodies.iter().map(|p| (p.seen.pose.at, weight(p.number))).collect();
         let cut = Cut::even(&places, workers, how);
         let mut pins = Vec::new();
@@ -153,7 +152,7 @@ impl Safe {
 
     /// A new checkpoint: everybody, with the memories of programs, at the stop that the run is at; and what bodies cost
     /// lately.
-    pub(super) fn take(&mut self, run: &Run<'_>, bodies: Vec<Parcel>, costs: &BTreeMap<u32, f64>) {
+    pub(super) fn take(&mut self, run: &Run<'_>, bodies: Vec<Parcel>, costs: &[Option<f64>]) {
         let Image::Bodies(state, checkpoint) = &mut self.image else { return };
         let switched = run.journal.all().iter().filter(|i| i.stop >= state.stops);
         let switched = switched.filter_map(|i| match i.kind {

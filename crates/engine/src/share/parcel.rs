@@ -3,7 +3,7 @@
 use crate::minds::{Minds, Packed};
 use crate::model::Model;
 use crate::queue::{Event, EventKey};
-use crate::state::{PartColumns, State};
+use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use swarmyard_base::{Pose2, Twist2, Uid};
@@ -17,8 +17,8 @@ pub struct Parcel {
     /// Where it is and how it moves.
     pub seen: Sighting,
     halted: bool,
-    parts: Vec<PartColumns>,
-    controllers: Vec<Vec<f64>>,
+    /// Its row of the columns of its type.
+    row: Vec<f64>,
     minds: Vec<Packed>,
     touches: Vec<Touch>,
     queue: Vec<(EventKey, Event)>,
@@ -67,21 +67,6 @@ impl Sighting {
     }
 }
 
-fn row(column: &[f64], rows: usize, row: usize) -> Vec<f64> {
-    let width = column.len() / rows.max(1);
-    column[row * width..(row + 1) * width].to_vec()
-}
-
-/// Writes a row; answers whether it fits.
-fn put(column: &mut [f64], rows: usize, row: usize, data: &[f64]) -> bool {
-    let width = column.len() / rows.max(1);
-    let fits = data.len() == width;
-    if fits {
-        column[row * width..(row + 1) * width].copy_from_slice(data);
-    }
-    fits
-}
-
 /// Packs bodies of one state.
 pub(crate) struct Packer<'a> {
     model: &'a Model,
@@ -114,11 +99,6 @@ impl<'a> Packer<'a> {
         let t = model.type_of[slot] as usize;
         let (ty, columns) = (&model.types[t], &state.types[t]);
         let (rows, k) = (ty.slots.len(), slot - ty.slots.start);
-        let part = |p: &PartColumns| PartColumns {
-            readings: row(&p.readings, rows, k),
-            commands: row(&p.commands, rows, k),
-            state: row(&p.state, rows, k),
-        };
         let first = state.touches.partition_point(|t| (t.slot as usize) < slot);
         let touches = state.touches[first..].iter().take_while(|t| t.slot as usize == slot);
         let uid = model.uids[slot];
@@ -126,8 +106,7 @@ impl<'a> Packer<'a> {
             number: number(slot as u32),
             seen: Sighting::of(state, slot, number),
             halted: state.halted[slot],
-            parts: columns.parts.iter().map(part).collect(),
-            controllers: columns.controllers.iter().map(|c| row(c, rows, k)).collect(),
+            row: columns.row(rows, k),
             minds: minds.map_or_else(Vec::new, |minds| minds.pack(t, k)),
             touches: touches.copied().collect(),
             queue: pending.get(&uid).cloned().unwrap_or_default(),
@@ -147,30 +126,16 @@ impl Parcel {
         minds: Option<&mut Minds>,
         slot: usize,
     ) -> Result<(), String> {
-        let misfit = || format!("the parcel of body {} does not fit this world", self.number);
         let t = model.type_of[slot] as usize;
         let (ty, columns) = (&model.types[t], &mut state.types[t]);
         let (rows, k) = (ty.slots.len(), slot - ty.slots.start);
-        if self.parts.len() != columns.parts.len() || self.controllers.len() != columns.controllers.len() {
-            return Err(misfit());
+        if !columns.put_row(rows, k, &self.row) {
+            return Err(format!("the parcel of body {} does not fit this world", self.number));
         }
         state.pose[slot] = self.seen.pose;
         state.twist[slot] = self.seen.twist;
         state.moved[slot] = self.seen.moved;
         state.halted[slot] = self.halted;
-        for (to, from) in columns.parts.iter_mut().zip(&self.parts) {
-            let fits = put(&mut to.readings, rows, k, &from.readings)
-                && put(&mut to.commands, rows, k, &from.commands)
-                && put(&mut to.state, rows, k, &from.state);
-            if !fits {
-                return Err(misfit());
-            }
-        }
-        for (to, from) in columns.controllers.iter_mut().zip(&self.controllers) {
-            if !put(to, rows, k, from) {
-                return Err(misfit());
-            }
-        }
         if let Some(minds) = minds {
             minds.unpack(t, k, &self.minds)?;
         }

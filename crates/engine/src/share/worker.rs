@@ -470,9 +470,8 @@ impl Share {
     }
 
     /// What all its bodies intend, between deciding and settling.
-    #[must_use]
-    pub fn intents(&self) -> Vec<Intent> {
-        (0..self.model.own).map(|slot| self.intent(slot)).collect()
+    pub fn intents(&self) -> impl Iterator<Item = Intent> {
+        (0..self.model.own).map(|slot| self.intent(slot))
     }
 
     fn intent(&self, slot: usize) -> Intent {
