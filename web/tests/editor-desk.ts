@@ -4,7 +4,7 @@ import type { Locator, Page } from '@playwright/test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test as base, serveIn } from './harness';
+import { test as base, expect, serveIn } from './harness';
 
 export const YARD = `# A yard to edit: every comment in it stays.
 format = 1
@@ -125,23 +125,39 @@ export async function click(
   await page.mouse.click(x, y, options);
 }
 
+/**
+ * Looks at the page when no edit is under way. The world of an edit comes before the answer to it, so whoever looks in between
+ * finds the new world with the old selection, or with the old steps to undo.
+ */
+async function look<A, T>(page: Page, what: (arg: A) => T, arg: A): Promise<T> {
+  await expect(page.locator('body')).not.toHaveAttribute('data-edits');
+  return page.evaluate(what as (arg: unknown) => T, arg);
+}
+
 export const selection = (page: Page): Promise<string[]> =>
-  page.evaluate(() => window.__sim?.selection() ?? []);
-export const depth = (page: Page): Promise<number> => page.evaluate(() => window.__sim?.undoDepth() ?? 0);
-export const text = (page: Page): Promise<string> => page.evaluate(() => window.__sim?.world()?.text ?? '');
+  look(page, () => window.__sim?.selection() ?? [], null);
+export const depth = (page: Page): Promise<number> => look(page, () => window.__sim?.undoDepth() ?? 0, null);
+export const text = (page: Page): Promise<string> =>
+  look(page, () => window.__sim?.world()?.text ?? '', null);
 export const start = (page: Page, id: string): Promise<[number, number, number] | null> =>
-  page.evaluate((i) => {
-    const entry = window.__sim?.world()?.entryOf.get(i);
-    return entry?.poses[Math.max(0, entry.paths.indexOf(i))] ?? null;
-  }, id);
+  look(
+    page,
+    (i) => {
+      const entry = window.__sim?.world()?.entryOf.get(i);
+      return entry?.poses[Math.max(0, entry.paths.indexOf(i))] ?? null;
+    },
+    id,
+  );
 export const paths = (page: Page, prefix: string): Promise<string[]> =>
-  page.evaluate(
+  look(
+    page,
     (p) => [...(window.__sim?.world()?.entryOf.keys() ?? [])].filter((k) => k.startsWith(p)),
     prefix,
   );
 /** A field of an entry as written. */
 export const written = (page: Page, id: string, key: string): Promise<string | null> =>
-  page.evaluate(
+  look(
+    page,
     ([i, k]) =>
       window.__sim
         ?.world()

@@ -17,7 +17,7 @@ import {
   near,
   YARD,
 } from './editor-desk';
-import { expect } from './harness';
+import { expect, open } from './harness';
 
 test.describe('properties', () => {
   test('34 fields come from the sheet, with unit and description; a value and Enter is one step', async ({
@@ -119,6 +119,29 @@ test.describe('properties', () => {
     await expect(dialog).toBeVisible();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await expect(dialog).toHaveCount(0);
+  });
+
+  test('38 opened before the page knows what can be set, it shows that when it comes', async ({
+    page,
+    server,
+  }) => {
+    let come = (): void => undefined;
+    const sheets = new Promise<void>((resolve) => (come = resolve));
+    await page.routeWebSocket(/\/v1\/link$/, (here) => {
+      const there = here.connectToServer();
+      there.onMessage(async (message) => {
+        if (typeof message === 'string' && message.includes('"sheets":')) await sheets;
+        here.send(message);
+      });
+    });
+    await open(page, server.url);
+    await click(page, '/beacons/dock', { clickCount: 2 });
+    const dialog = page.getByRole('dialog', { name: 'Goal parameters' });
+    await expect(dialog).toBeVisible();
+    await expect(dialog.locator('[data-param]')).toHaveCount(0);
+    come();
+    await expect(dialog.locator('[data-param]')).toHaveCount(3);
+    await page.close();
   });
 });
 

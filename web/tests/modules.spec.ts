@@ -75,6 +75,18 @@ const from_to = (a: readonly number[], b: readonly number[]): number[] => {
   return along.map((x) => x / Math.hypot(...along));
 };
 
+/** The lowest and the highest corner of what a thing fills. */
+const corners = async (page: Page, name: string) => {
+  const thing = await drawn(page, name);
+  return rounded(thing && [...thing.low, ...thing.high]);
+};
+
+/** The middle of a thing. */
+const middle = async (page: Page, name: string) => {
+  const thing = await drawn(page, name);
+  return rounded(thing?.low.map((x, i) => (x + thing.high[i]!) / 2));
+};
+
 /** Red, green and blue in the middle of where a thing is on the screen. */
 const colour_of = async (page: Page, name: string): Promise<number[]> => {
   const { pixel } = (await drawn(page, name))!;
@@ -104,25 +116,64 @@ test('the scene of the chain is shown: arm, obstacles, objects, each in its plac
   const arm = ['platform', 'column', 'upper arm', 'forearm', 'hand', 'shoulder', 'elbow', 'wrist'];
   const names = ['universe', 'box 1', 'box 2', 'object 1', 'object 7', ...arm];
   await expect.poll(async () => (await view(chain)).things.map((t) => t.name)).toEqual(names);
-  const corners = async (name: string) => {
-    const { low, high } = (await drawn(chain, name))!;
-    return rounded([...low, ...high]);
-  };
-  expect(await corners('box 1')).toEqual([4, -8, 0, 8, -5, 3]);
-  expect(await corners('box 2')).toEqual([14, 6, 0, 18, 9, 6]);
+  expect(await corners(chain, 'box 1')).toEqual([4, -8, 0, 8, -5, 3]);
+  expect(await corners(chain, 'box 2')).toEqual([14, 6, 0, 18, 9, 6]);
   // The arm is stretched along x: links of 6.4, 7 and 1.9 m from 4 m on, 1 m up, as thick as they are drawn.
-  expect(await corners('upper arm')).toEqual([4, -0.25, 0.75, 10.4, 0.25, 1.25]);
-  expect(await corners('forearm')).toEqual([10.4, -0.22, 0.78, 17.4, 0.22, 1.22]);
-  expect(await corners('hand')).toEqual([17.4, -0.15, 0.85, 19.3, 0.15, 1.15]);
-  expect(await corners('column')).toEqual([3.6, -0.4, 0, 4.4, 0.4, 1]);
-  const middle = async (name: string) => {
-    const { low, high } = (await drawn(chain, name))!;
-    return rounded(low.map((x, i) => (x + high[i]!) / 2));
-  };
-  expect(await middle('object 7')).toEqual([9, 12, 2]);
-  expect(await middle('object 1')).toEqual([19.3, 0, 1]);
-  expect(await middle('elbow')).toEqual([10.4, 0, 1]);
+  expect(await corners(chain, 'upper arm')).toEqual([4, -0.25, 0.75, 10.4, 0.25, 1.25]);
+  expect(await corners(chain, 'forearm')).toEqual([10.4, -0.22, 0.78, 17.4, 0.22, 1.22]);
+  expect(await corners(chain, 'hand')).toEqual([17.4, -0.15, 0.85, 19.3, 0.15, 1.15]);
+  expect(await corners(chain, 'column')).toEqual([3.6, -0.4, 0, 4.4, 0.4, 1]);
+  expect(await middle(chain, 'object 7')).toEqual([9, 12, 2]);
+  expect(await middle(chain, 'object 1')).toEqual([19.3, 0, 1]);
+  expect(await middle(chain, 'elbow')).toEqual([10.4, 0, 1]);
   await expect(chain.getByTestId('events')).toContainText('module 2 (smooth), 0 s: started');
+});
+
+test('an arm with other lengths is drawn with them, stretched and bent, until the next reset', async ({
+  chain,
+}) => {
+  await expect.poll(() => base_m(chain)).toBe(4);
+  const [upper, fore, hand, height] = [3, 4.5, 0.8, 2.5];
+  await chain.getByLabel('Number').fill('3');
+  for (const [k, length] of [upper, fore, hand, height].entries()) {
+    await chain.getByLabel('Parameter').fill(String(k + 1));
+    await chain.getByLabel('Value').fill(String(length));
+    await chain.getByTestId('set').click();
+    await expect(chain.getByTestId('answer')).toHaveText(`Sent: 0 3 65531 ${k + 1} ${length}`);
+  }
+  // Stretched along x from 4 m on, 2.5 m up: the elbow is at 7 m, the wrist at 11.5 m, the tip at 12.3 m.
+  await expect.poll(() => middle(chain, 'object 1')).toEqual([12.3, 0, 2.5]);
+  expect(await corners(chain, 'column')).toEqual([3.6, -0.4, 0, 4.4, 0.4, 2.5]);
+  expect(await corners(chain, 'upper arm')).toEqual([4, -0.25, 2.25, 7, 0.25, 2.75]);
+  expect(await corners(chain, 'forearm')).toEqual([7, -0.22, 2.28, 11.5, 0.22, 2.72]);
+  expect(await corners(chain, 'hand')).toEqual([11.5, -0.15, 2.35, 12.3, 0.15, 2.65]);
+  expect(await middle(chain, 'elbow')).toEqual([7, 0, 2.5]);
+  expect(await middle(chain, 'wrist')).toEqual([11.5, 0, 2.5]);
+  await expect(chain.getByTestId('facts')).toContainText('tip (12.30, 0.00, 2.50) m');
+  // Turned and bent: each link goes on from the one before, as long as it is, pitched by the sum of the joints.
+  const [base, turn, joints] = [6, 0.5, [0.25, 0.125, -0.25]];
+  await send(chain, `0 3 10 ${base} ${turn} ${joints.join(' ')}`);
+  await expect.poll(() => base_m(chain)).toBe(base);
+  const joint_at: number[][] = [[base, 0, height]];
+  let pitch = 0;
+  for (const [k, length] of [upper, fore, hand].entries()) {
+    const [x, y, z] = joint_at[k] as [number, number, number];
+    pitch += joints[k]!;
+    const out = length * Math.cos(pitch);
+    joint_at.push([x + out * Math.cos(turn), y + out * Math.sin(turn), z + length * Math.sin(pitch)]);
+  }
+  const [shoulder, elbow, wrist, tip] = joint_at as [number[], number[], number[], number[]];
+  const between = (a: number[], b: number[]) => rounded(a.map((x, i) => (x + b[i]!) / 2));
+  await expect.poll(() => middle(chain, 'object 1')).toEqual(rounded(tip));
+  expect(await middle(chain, 'shoulder')).toEqual(rounded(shoulder));
+  expect(await middle(chain, 'elbow')).toEqual(rounded(elbow));
+  expect(await middle(chain, 'wrist')).toEqual(rounded(wrist));
+  expect(await middle(chain, 'upper arm')).toEqual(between(shoulder, elbow));
+  expect(await middle(chain, 'forearm')).toEqual(between(elbow, wrist));
+  expect(await middle(chain, 'hand')).toEqual(between(wrist, tip));
+  await chain.getByTestId('reset').click();
+  await expect.poll(() => corners(chain, 'upper arm')).toEqual([4, -0.25, 0.75, 10.4, 0.25, 1.25]);
+  expect(await corners(chain, 'forearm')).toEqual([10.4, -0.22, 0.78, 17.4, 0.22, 1.22]);
 });
 
 test('what is shown is painted where it is on the screen', async ({ chain }) => {

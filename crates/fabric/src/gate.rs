@@ -54,6 +54,12 @@ pub enum Refused {
     },
 }
 
+/// Kinds of refusals.
+const KINDS: usize = 13;
+
+const _: () =
+    assert!(size_of::<Refusals>() == KINDS * size_of::<u64>(), "every kind stands in the list of kinds");
+
 /// How often each refusal happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refusals {
@@ -88,22 +94,9 @@ pub struct Refusals {
 impl Refusals {
     /// All of them by name, for a report.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); 13] {
-        [
-            ("not ours", self.not_ours),
-            ("other version", self.other_version),
-            ("cut off", self.cut_off),
-            ("too long", self.too_long),
-            ("wrong seal", self.wrong_seal),
-            ("other run", self.other_run),
-            ("old epoch", self.old_epoch),
-            ("new epoch", self.new_epoch),
-            ("unknown sender", self.unknown_sender),
-            ("forged sender", self.forged),
-            ("unwanted quantum", self.unwanted),
-            ("replayed", self.replayed),
-            ("strange lane", self.lanes),
-        ]
+    pub fn named(&self) -> [(&'static str, u64); KINDS] {
+        let mut copy = *self;
+        copy.places().map(|(name, count)| (name, *count))
     }
 
     /// What has been added since, as (kind, count), in the order of [`Refusals::named`].
@@ -117,44 +110,29 @@ impl Refusals {
     /// Adds such a list; what is no kind is left out.
     pub fn add(&mut self, more: &[(u8, u64)]) {
         let mut places = self.places();
-        for (kind, count) in more {
-            if let Some(place) = places.get_mut(usize::from(*kind)) {
-                **place = place.saturating_add(*count);
+        for (kind, more) in more {
+            if let Some((_, count)) = places.get_mut(usize::from(*kind)) {
+                **count = count.saturating_add(*more);
             }
         }
     }
 
-    /// In the order of [`Refusals::named`].
-    fn places(&mut self) -> [&mut u64; 13] {
-        let Refusals {
-            not_ours,
-            other_version,
-            cut_off,
-            too_long,
-            wrong_seal,
-            other_run,
-            old_epoch,
-            new_epoch,
-            unknown_sender,
-            forged,
-            unwanted,
-            replayed,
-            lanes,
-        } = self;
+    /// Every kind: its name, and where it is counted. The place in this list is its number in [`Refusals::since`].
+    fn places(&mut self) -> [(&'static str, &mut u64); KINDS] {
         [
-            not_ours,
-            other_version,
-            cut_off,
-            too_long,
-            wrong_seal,
-            other_run,
-            old_epoch,
-            new_epoch,
-            unknown_sender,
-            forged,
-            unwanted,
-            replayed,
-            lanes,
+            ("not ours", &mut self.not_ours),
+            ("other version", &mut self.other_version),
+            ("cut off", &mut self.cut_off),
+            ("too long", &mut self.too_long),
+            ("wrong seal", &mut self.wrong_seal),
+            ("other run", &mut self.other_run),
+            ("old epoch", &mut self.old_epoch),
+            ("new epoch", &mut self.new_epoch),
+            ("unknown sender", &mut self.unknown_sender),
+            ("forged sender", &mut self.forged),
+            ("unwanted quantum", &mut self.unwanted),
+            ("replayed", &mut self.replayed),
+            ("strange lane", &mut self.lanes),
         ]
     }
 

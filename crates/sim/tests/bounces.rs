@@ -1,48 +1,23 @@
 //! The rule `impulse` among robots that live by events, against closed forms: two discs, Galperin's billiard, Newton's
 //! cradle. Everything is perfectly elastic and smooth.
 
-use std::sync::Arc;
+mod common;
+
+use common::{Act, MOTION, add};
 use swarmyard_base::Vec2;
 use swarmyard_formats::NoFiles;
-use swarmyard_part_api::{
-    Built, Class, Cx, Kind, Microprotocol, Motion, Moving, PortSpec, ProtocolModel, ProtocolPort,
-    ServiceKind, Sheet,
-};
+use swarmyard_part_api::{Cx, Motion};
 use swarmyard_sim::{Options, Sim, standard_registry};
-
-const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 
 /// Sets out with a velocity and then lets things happen.
 #[derive(Clone)]
 struct Thrown(Vec2);
 
-impl Microprotocol for Thrown {
+impl Act for Thrown {
     fn start(&mut self, cx: &mut Cx<'_>) {
         if self.0 != Vec2::ZERO {
             cx.go(MOTION, 0, Motion::Velocity { velocity: self.0, for_s: f64::INFINITY });
         }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, _image: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl ProtocolModel for Thrown {
-    fn provides(&self) -> Option<ServiceKind> {
-        None
-    }
-
-    fn ports(&self) -> Vec<PortSpec> {
-        vec![PortSpec::new("motion", ServiceKind::Motion)]
-    }
-
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(self.clone())
     }
 }
 
@@ -58,9 +33,7 @@ fn world(more: &str, discs: &[Disc]) -> Sim {
     );
     for (k, Disc(radius, mass, [x, y], [vx, vy])) in discs.iter().enumerate() {
         let name: &'static str = ["t0", "t1", "t2", "t3", "t4"][k];
-        let thrown = Thrown(Vec2::new(*vx, *vy));
-        let sheet = Sheet::new(name, Kind::Algorithm, "For this test.");
-        registry.add(Class::new(sheet, move |_, _| Ok(Built::Protocol(Arc::new(thrown.clone())))));
+        add(&mut registry, name, Thrown(Vec2::new(*vx, *vy)));
         text.push_str(&format!(
             "[type.{name}]\nradius = {radius}\nmass = {mass}\nsurface = \"ivory\"\n[[type.{name}.part]]\nname = \"glider\"\n\
              class = \"glider\"\n[type.{name}.algorithm]\nclass = \"{name}\"\n[[robot]]\nname = \"r{k}\"\ntype = \"{name}\"\n\

@@ -1,21 +1,18 @@
 //! What algorithms are told, and when: push sensors, pending events, patterns of one's own, contacts, endless loops.
 
+mod common;
+
+use common::{Act, Log, MOTION, WATCH, add, robots_text, type_text};
 use std::f64::consts::PI;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use swarmyard_base::{Moment, Pose2, Uid, Vec2};
 use swarmyard_engine::{Note, RowKind, RunEvent};
 use swarmyard_formats::NoFiles;
-use swarmyard_part_api::{
-    Built, Class, Cx, Ended, Every, Indication, Kind, LookOut, Microprotocol, Motion, MotionPattern, Moving,
-    PortSpec, ProtocolModel, ProtocolPort, Registry, ServiceKind, Sheet, Watch, WatchFor, Watching,
-};
+use swarmyard_part_api::{Cx, Ended, Every, Indication, LookOut, Motion, MotionPattern, Watch, WatchFor};
 use swarmyard_sim::{Options, Sim, standard_registry};
 
-const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
-const WATCH: ProtocolPort<Watching> = ProtocolPort::new(1);
-
-/// What happened, as a test reads it: (seconds, robot, words, how a motion ended).
-type Diary = Arc<Mutex<Vec<(f64, u32, String, Option<Ended>)>>>;
+/// What happened, as a test reads it: words, and how a motion ended.
+type Diary = Log<(String, Option<Ended>)>;
 
 /// What an algorithm does at the start.
 type Start = fn(&mut Cx<'_>);
@@ -36,11 +33,9 @@ impl Writer {
     }
 
     fn write_end(&self, cx: &Cx<'_>, words: String, how: Option<Ended>) {
-        self.diary.lock().expect("one thread").push((cx.now().since(Moment::ZERO), cx.me(), words, how));
+        self.diary.write(cx, (words, how));
     }
-}
 
-impl Writer {
     fn go_on(&mut self, cx: &mut Cx<'_>) {
         if let Some(again) = self.again.filter(|_| self.left > 0) {
             self.left -= 1;
@@ -49,12 +44,12 @@ impl Writer {
     }
 }
 
-impl Microprotocol for Writer {
+impl Act for Writer {
     fn start(&mut self, cx: &mut Cx<'_>) {
         (self.start)(cx);
     }
 
-    fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
+    fn told(&mut self, what: Indication, cx: &mut Cx<'_>) {
         match what {
             Indication::Ended { tag, how } => self.write_end(cx, format!("ended {tag} {how:?}"), Some(how)),
             Indication::Passed { tag, name } => self.write(cx, format!("passed {tag} {name}")),
@@ -64,31 +59,9 @@ impl Microprotocol for Writer {
         self.go_on(cx);
     }
 
-    fn timer(&mut self, _timer: u64, cx: &mut Cx<'_>) {
+    fn timer(&mut self, cx: &mut Cx<'_>) {
         self.write(cx, "timer".to_owned());
         self.go_on(cx);
-    }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, _image: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl ProtocolModel for Writer {
-    fn provides(&self) -> Option<ServiceKind> {
-        None
-    }
-
-    fn ports(&self) -> Vec<PortSpec> {
-        vec![PortSpec::new("motion", ServiceKind::Motion), PortSpec::new("watching", ServiceKind::Watching)]
-    }
-
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(self.clone())
     }
 }
 
@@ -99,20 +72,15 @@ fn world(
     algorithms: &[(&'static str, Start, Option<Start>)],
 ) -> (Sim, Diary) {
     let diary = Diary::default();
-    let mut registry: Registry = standard_registry();
+    let mut registry = standard_registry();
     let mut text = format!("format = 1\n[run]\nquantum = \"1s\"\nduration = \"20s\"\n{run}\n");
+    let parts = ["wheels", "glider", "proximity", "contact", "gps"].map(|part| (part, part));
     for (name, start, again) in algorithms {
-        let writer = Writer { diary: Arc::clone(&diary), start: *start, again: *again, left: 1_000_000 };
-        let sheet = Sheet::new(name, Kind::Algorithm, "For tests.");
-        registry.add(Class::new(sheet, move |_, _| Ok(Built::Protocol(Arc::new(writer.clone())))));
-        text.push_str(&format!("[type.{name}]\nradius = 1\n[type.{name}.algorithm]\nclass = \"{name}\"\n"));
-        for part in ["wheels", "glider", "proximity", "contact", "gps"] {
-            text.push_str(&format!("[[type.{name}.part]]\nname = \"{part}\"\nclass = \"{part}\"\n"));
-        }
+        let writer = Writer { diary: diary.clone(), start: *start, again: *again, left: 1_000_000 };
+        add(&mut registry, name, writer);
+        text.push_str(&type_text(name, "radius = 1", &parts));
     }
-    for (k, (ty, [x, y, heading])) in robots.iter().enumerate() {
-        text.push_str(&format!("[[robot]]\nname = \"r{k}\"\ntype = \"{ty}\"\nat = [{x}, {y}, {heading}]\n"));
-    }
+    text.push_str(&robots_text(robots));
     let sim = Sim::read("test", &text, &NoFiles, &registry, &Options::default());
     (sim.unwrap_or_else(|e| panic!("{e}\n{text}")), diary)
 }
@@ -126,19 +94,16 @@ fn run(sim: &mut Sim) -> Vec<RunEvent> {
 }
 
 fn of(diary: &Diary, robot: u32) -> Vec<(f64, String)> {
-    let all = diary.lock().expect("one thread");
-    all.iter().filter(|l| l.1 == robot).map(|l| (l.0, l.2.clone())).collect()
+    diary.of(robot).into_iter().map(|(t, (words, _))| (t, words)).collect()
 }
 
 /// The collisions a robot was told of: when, with what, with which robot, and where.
 fn collisions(diary: &Diary, robot: u32) -> Vec<(f64, Uid, Option<u32>, Vec2)> {
-    let all = diary.lock().expect("one thread");
-    let own = all.iter().filter(|l| l.1 == robot);
-    own.filter_map(|l| match l.3 {
-        Some(Ended::Collided { with, robot, at }) => Some((l.0, with, robot, at)),
+    let told = diary.of(robot).into_iter().filter_map(|(t, (_, how))| match how {
+        Some(Ended::Collided { with, robot, at }) => Some((t, with, robot, at)),
         _ => None,
-    })
-    .collect()
+    });
+    told.collect()
 }
 
 fn rest(_cx: &mut Cx<'_>) {}

@@ -1,12 +1,13 @@
 //! The error of a `gps` against the distribution that its sheet states: normal, independent in each coordinate, for each
 //! robot, for whoever asks and whenever.
 
+mod common;
+
+use common::{Act, add};
 use std::sync::{Arc, Mutex};
 use swarmyard_base::Vec2;
 use swarmyard_formats::NoFiles;
-use swarmyard_part_api::{
-    Answer, Built, Class, Cx, Kind, Microprotocol, PortSpec, ProtocolModel, Query, ServiceKind, Sheet,
-};
+use swarmyard_part_api::{Answer, Cx, Query};
 use swarmyard_sim::{Options, Sim, standard_registry};
 
 const ERROR_M: f64 = 0.75;
@@ -19,12 +20,12 @@ type Errors = Arc<Mutex<[[Vec<Vec2>; 3]; 2]>>;
 #[derive(Clone)]
 struct Surveyor(Errors);
 
-impl Microprotocol for Surveyor {
+impl Act for Surveyor {
     fn start(&mut self, cx: &mut Cx<'_>) {
-        self.timer(0, cx);
+        self.timer(cx);
     }
 
-    fn timer(&mut self, _timer: u64, cx: &mut Cx<'_>) {
+    fn timer(&mut self, cx: &mut Cx<'_>) {
         let me = cx.me() as usize;
         let all = cx.pull(&Query::GpsAll { error: ERROR_M });
         let own = cx.pull(&Query::Gps { error: ERROR_M });
@@ -39,36 +40,12 @@ impl Microprotocol for Surveyor {
         errors[2].push((own - PLACES[me]) * (1.0 / ERROR_M));
         cx.set_timer(0.001);
     }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, _image: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl ProtocolModel for Surveyor {
-    fn provides(&self) -> Option<ServiceKind> {
-        None
-    }
-
-    fn ports(&self) -> Vec<PortSpec> {
-        Vec::new()
-    }
-
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(self.clone())
-    }
 }
 
 fn errors() -> [[Vec<Vec2>; 3]; 2] {
     let errors = Errors::default();
-    let surveyor = Surveyor(Arc::clone(&errors));
     let mut registry = standard_registry();
-    let sheet = Sheet::new("surveyor", Kind::Algorithm, "For this test.");
-    registry.add(Class::new(sheet, move |_, _| Ok(Built::Protocol(Arc::new(surveyor.clone())))));
+    add(&mut registry, "surveyor", Surveyor(Arc::clone(&errors)));
     let mut text = String::from(
         "format = 1\n[run]\nquantum = \"1s\"\nduration = \"12s\"\n[type.r]\nradius = 0.1\n[[type.r.part]]\nname = \"gps\"\n\
          class = \"gps\"\n[type.r.algorithm]\nclass = \"surveyor\"\n",

@@ -1,68 +1,42 @@
 //! What a robot's `proximity` sees among many that move: exactly those that are near, wherever everybody is.
 
-use std::sync::{Arc, Mutex};
+mod common;
+
+use common::{Act, Log, MOTION, add};
 use swarmyard_base::Vec2;
 use swarmyard_formats::NoFiles;
-use swarmyard_part_api::{
-    Answer, Built, Class, Cx, Kind, Microprotocol, Motion, Moving, PortSpec, ProtocolModel, ProtocolPort,
-    Query, ServiceKind, Sheet,
-};
+use swarmyard_part_api::{Answer, Cx, Motion, Query};
 use swarmyard_sim::{Options, Sim, standard_registry};
 
-const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 const RANGE_M: f64 = 1.5;
 const RADIUS_M: f64 = 0.1;
 
-/// Who looked, and the distances it was told.
-type Looks = Arc<Mutex<Vec<(u32, Vec<f64>)>>>;
+/// The distances that those who looked were told.
+type Looks = Log<Vec<f64>>;
 
 /// Wanders about, and looks around whenever it sets out.
 #[derive(Clone)]
 struct Looker(Looks);
 
-impl Microprotocol for Looker {
+impl Act for Looker {
     fn start(&mut self, cx: &mut Cx<'_>) {
-        self.timer(0, cx);
+        self.timer(cx);
     }
 
-    fn timer(&mut self, _timer: u64, cx: &mut Cx<'_>) {
+    fn timer(&mut self, cx: &mut Cx<'_>) {
         if let Ok(Answer::Numbers(distances)) = cx.pull(&Query::Proximity { range: RANGE_M }) {
-            self.0.lock().expect("one thread").push((cx.me(), distances));
+            self.0.write(cx, distances);
         }
         let draw = cx.chance();
         let velocity = Vec2::new(draw.between(0, -2.0, 2.0), draw.between(1, -2.0, 2.0));
         cx.go(MOTION, 0, Motion::Velocity { velocity, for_s: f64::INFINITY });
         cx.set_timer(draw.between(2, 0.2, 2.0));
     }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, _image: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl ProtocolModel for Looker {
-    fn provides(&self) -> Option<ServiceKind> {
-        None
-    }
-
-    fn ports(&self) -> Vec<PortSpec> {
-        vec![PortSpec::new("motion", ServiceKind::Motion)]
-    }
-
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(self.clone())
-    }
 }
 
 fn world(contact: &str, looks: &Looks) -> Sim {
     let mut registry = standard_registry();
-    let looker = Looker(Arc::clone(looks));
-    let sheet = Sheet::new("looker", Kind::Algorithm, "For this test.");
-    registry.add(Class::new(sheet, move |_, _| Ok(Built::Protocol(Arc::new(looker.clone())))));
+    add(&mut registry, "looker", Looker(looks.clone()));
     let text = format!(
         r#"
 format = 1
@@ -100,7 +74,7 @@ fn those_that_are_near_are_seen_and_nobody_else() {
             sim.step_to_event().unwrap_or_else(|e| panic!("{e}"));
             let all: Vec<Vec2> =
                 (1..=60).map(|k| sim.pose(&format!("/robots/r{k}")).map_or(Vec2::ZERO, |p| p.at)).collect();
-            for (me, distances) in std::mem::take(&mut *looks.lock().expect("one thread")) {
+            for (_, me, distances) in looks.take() {
                 let others = (0..all.len()).filter(|k| *k != me as usize);
                 let mut near: Vec<f64> =
                     others.map(|k| (all[k] - all[me as usize]).norm() - 2.0 * RADIUS_M).collect();

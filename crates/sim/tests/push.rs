@@ -1,23 +1,22 @@
 //! Push sensors of robots that live by events: at intervals and exactly, among robots, walls and corners; sensors and
 //! motion modules of one's own.
 
+mod common;
+
+use common::{Act, MOTION, WATCH, add, robots_text, type_text};
 use std::f64::consts::PI;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use swarmyard_base::{Moment, Pose2, Vec2};
 use swarmyard_engine::{Note, RunEvent};
 use swarmyard_formats::NoFiles;
 use swarmyard_part_api::{
-    Answer, Built, Class, Cx, EventSensor, Every, Indication, Kind, LookOut, Microprotocol, Motion,
-    MotionModule, Moving, Plan, PortSpec, ProtocolModel, ProtocolPort, Query, Seen, ServiceKind, Sheet,
-    Surroundings, Watch, WatchFor, Watching,
+    Answer, Built, Class, Cx, EventSensor, Every, Indication, Kind, LookOut, Motion, MotionModule, Plan,
+    Query, Seen, Sheet, Surroundings, Watch, WatchFor,
 };
 use swarmyard_sim::{Options, Sim, standard_registry};
 
-const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
-const WATCH: ProtocolPort<Watching> = ProtocolPort::new(1);
-
-/// What a robot was told by a push sensor, or by itself: (seconds, robot, tag, what).
-type Log = Arc<Mutex<Vec<(f64, u32, u64, Answer)>>>;
+/// What a robot was told by a push sensor, or by itself: a tag, and what.
+type Log = common::Log<(u64, Answer)>;
 
 /// What an algorithm does at a moment.
 type Deed = fn(&mut Cx<'_>, &Log);
@@ -31,19 +30,15 @@ struct Actor {
     pushed: Deed,
 }
 
-fn write(log: &Log, cx: &Cx<'_>, tag: u64, answer: Answer) {
-    log.lock().expect("one thread").push((cx.now().since(Moment::ZERO), cx.me(), tag, answer));
-}
-
-impl Microprotocol for Actor {
+impl Act for Actor {
     fn start(&mut self, cx: &mut Cx<'_>) {
         (self.start)(cx, &self.log);
     }
 
-    fn indication(&mut self, _port: usize, what: Indication, cx: &mut Cx<'_>) {
+    fn told(&mut self, what: Indication, cx: &mut Cx<'_>) {
         match what {
             Indication::Pushed { tag, push } => {
-                write(&self.log, cx, tag, push.answer);
+                self.log.write(cx, (tag, push.answer));
                 (self.pushed)(cx, &self.log);
             }
             Indication::Passed { tag, name } => cx.say(&format!("passed {tag} {name}")),
@@ -52,30 +47,8 @@ impl Microprotocol for Actor {
         }
     }
 
-    fn timer(&mut self, _timer: u64, cx: &mut Cx<'_>) {
+    fn timer(&mut self, cx: &mut Cx<'_>) {
         (self.timer)(cx, &self.log);
-    }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, _image: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl ProtocolModel for Actor {
-    fn provides(&self) -> Option<ServiceKind> {
-        None
-    }
-
-    fn ports(&self) -> Vec<PortSpec> {
-        vec![PortSpec::new("motion", ServiceKind::Motion), PortSpec::new("watching", ServiceKind::Watching)]
-    }
-
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(self.clone())
     }
 }
 
@@ -93,26 +66,20 @@ fn world(head: &str, types: &[Type], robots: &[(&str, [f64; 3])], more: &str) ->
     let sheet = Sheet::new("squares", Kind::Actuator, "For these tests.").level("every", "Everything.");
     registry.add(Class::new(sheet, |_, _| Ok(Built::Motions(Arc::new(Squares)))));
     let mut text = format!("format = 1\n[run]\nquantum = \"1s\"\n{head}\n{more}\n");
+    let parts = [
+        ("wheels", "wheels"),
+        ("glider", "glider"),
+        ("legs", "squares"),
+        ("eye", "proximity"),
+        ("skin", "contact"),
+        ("nose", "sniffer"),
+    ];
     for Type(name, outline, [start, timer, pushed]) in types {
-        let actor = Actor { log: Arc::clone(&log), start: *start, timer: *timer, pushed: *pushed };
-        let sheet = Sheet::new(name, Kind::Algorithm, "For these tests.");
-        registry.add(Class::new(sheet, move |_, _| Ok(Built::Protocol(Arc::new(actor.clone())))));
-        text.push_str(&format!("[type.{name}]\n{outline}\n[type.{name}.algorithm]\nclass = \"{name}\"\n"));
-        let parts = [
-            ("wheels", "wheels"),
-            ("glider", "glider"),
-            ("legs", "squares"),
-            ("eye", "proximity"),
-            ("skin", "contact"),
-            ("nose", "sniffer"),
-        ];
-        for (part, class) in parts {
-            text.push_str(&format!("[[type.{name}.part]]\nname = \"{part}\"\nclass = \"{class}\"\n"));
-        }
+        let actor = Actor { log: log.clone(), start: *start, timer: *timer, pushed: *pushed };
+        add(&mut registry, name, actor);
+        text.push_str(&type_text(name, outline, &parts));
     }
-    for (k, (ty, [x, y, heading])) in robots.iter().enumerate() {
-        text.push_str(&format!("[[robot]]\nname = \"r{k}\"\ntype = \"{ty}\"\nat = [{x}, {y}, {heading}]\n"));
-    }
+    text.push_str(&robots_text(robots));
     let sim = Sim::read("push.toml", &text, &NoFiles, &registry, &Options::default());
     (sim.unwrap_or_else(|e| panic!("{e}\n{text}")), log)
 }
@@ -134,8 +101,8 @@ fn run(sim: &mut Sim) -> Vec<(f64, String)> {
 }
 
 fn of(log: &Log, robot: u32, tag: u64) -> Vec<(f64, Answer)> {
-    let all = log.lock().expect("one thread");
-    all.iter().filter(|l| l.1 == robot && l.2 == tag).map(|l| (l.0, l.3.clone())).collect()
+    let own = log.of(robot).into_iter().filter(|line| line.1.0 == tag);
+    own.map(|(t, (_, answer))| (t, answer)).collect()
 }
 
 fn times(log: &Log, robot: u32, tag: u64) -> Vec<f64> {
@@ -235,7 +202,7 @@ fn proximity_answers_the_nearest_points_of_all_that_is_near() {
         for (tag, query) in [(1, Query::ProximityPoints { range: 4.5 }), (2, Query::Proximity { range: 4.5 })]
         {
             let answer = cx.pull(&query).expect("it has one");
-            write(log, cx, tag, answer);
+            log.write(cx, (tag, answer));
         }
     }
     let more = "[[obstacle]]\nname = \"box\"\nsize = [4, 1]\nat = [0, -3.5]\n\
@@ -341,12 +308,12 @@ fn wander(cx: &mut Cx<'_>, _log: &Log) {
 
 /// Notes how far from the range the nearest to it is, when the exact watch fires.
 fn check_distance(cx: &mut Cx<'_>, log: &Log) {
-    let last = log.lock().expect("one thread").last().map(|l| (l.1, l.2));
+    let last = log.last().map(|line| (line.1, line.2.0));
     if last == Some((cx.me(), 1))
         && let Ok(Answer::Numbers(all)) = cx.pull(&Query::Proximity { range: RANGE_M + 0.1 })
     {
         let off = all.iter().map(|d| (d - RANGE_M).abs()).fold(f64::INFINITY, f64::min);
-        write(log, cx, 3, Answer::Numbers(vec![off]));
+        log.write(cx, (3, Answer::Numbers(vec![off])));
     }
 }
 
@@ -508,7 +475,7 @@ fn a_sensor_of_ones_own_is_asked_looks_at_intervals_and_watches_exactly() {
     fn sniff(cx: &mut Cx<'_>, log: &Log) {
         let (sensor, args) = nose(&[21.0]);
         let answer = cx.pull(&Query::Own { sensor, args }).expect("it has one");
-        write(log, cx, 1, answer);
+        log.write(cx, (1, answer));
         let other = cx.pull(&Query::Own { sensor: "ear".to_owned(), args: Vec::new() });
         cx.say(&other.expect_err("it has none"));
         let (sensor, args) = nose(&[5.0]);

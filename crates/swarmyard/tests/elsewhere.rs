@@ -2,6 +2,10 @@
 //! and any program by a sister process.
 #![cfg(target_os = "linux")]
 
+#[path = "common/carts.rs"]
+mod carts;
+
+use carts::{Carts, WANDERERS, many};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -249,35 +253,15 @@ fn a_module_is_added_on_another_host_while_a_chain_runs() {
 }
 
 /// Robots that wander for a minute, so that somebody can look on.
-const HERD: &str = r#"format = 1
-[run]
-duration = "60s"
-[world]
-min = [-4, -3]
-max = [4, 3]
-[type.cart]
-radius = 0.1
-[[type.cart.part]]
-name = "drive"
-class = "diff-drive"
-[[type.cart.part]]
-name = "rays"
-class = "range-rays"
-rays = 4
-range = "1m"
-[type.cart.controller]
-class = "wander"
-[[robot]]
-name = "r"
-type = "cart"
-count = 12
-layout = { class = "grid", columns = 6, spacing = 1.2 }
-"#;
+fn herd() -> String {
+    let robots = many(12, "class = \"grid\", columns = 6, spacing = 1.2");
+    Carts { run: "duration = \"60s\"", robots: &robots, ..WANDERERS }.text()
+}
 
 #[test]
 fn hosts_tell_what_the_workers_of_a_run_under_way_have_done() {
     let dir = folder("figures");
-    std::fs::write(dir.join("herd.toml"), HERD).unwrap();
+    std::fs::write(dir.join("herd.toml"), herd()).unwrap();
     let a = Host::start("a", &dir, &[]);
     let (file, address) = (dir.join("herd.toml").display().to_string(), a.address());
     let words = ["run", &file, "--no-record", "-q", "--rtf", "1", "--hash-every", "1", "--workers", "2"];

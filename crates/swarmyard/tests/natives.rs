@@ -4,10 +4,10 @@
 //! The programs are C, compiled here: these tests need a C compiler, and clang and lld for the sandbox.
 #![cfg(target_os = "linux")]
 
-use std::path::{Path, PathBuf};
 mod common;
 
-use common::world;
+use common::{LOOP, WANDER, world};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swarmyard::base::{Pose2, Uid};
@@ -130,31 +130,6 @@ fn nothing_left(what: &str) {
     }
     assert!(files_of(std::process::id()).is_empty(), "{what} left files");
 }
-
-/// Wanders, with a memory that grows: any slip in running it again shows.
-const WANDER: &str = r"
-static unsigned noise = 1; static int turn; static int seen;
-void robot_setup(void) { noise = 7; }
-void robot_step(void) {
-    noise = noise * 1103515245u + 12345u;
-    seen += rio_peek16(SONAR_RANGE_AT(0));
-    if (rio_peek16(SONAR_RANGE_AT(0)) < 500) turn = 5 + (int)(noise >> 28);
-    if (turn > 0) { turn--; drive(150, -150); } else drive(400 + (int)(noise >> 25), 400 + (seen & 31));
-}";
-
-/// The same idea as a program with its own loop.
-const LOOP: &str = r"
-int main(void) {
-    int turn = 0; unsigned noise = 1;
-    rio_init();
-    while (rio_wait()) {
-        noise = noise * 1103515245u + 12345u;
-        if (rio_peek16(SONAR_RANGE_AT(0)) < 500) turn = 5 + (int)(noise >> 28);
-        if (turn > 0) { turn--; drive(150, -150); } else drive(400 + (int)(noise >> 25), 420);
-    }
-    rio_done();
-    return 0;
-}";
 
 #[test]
 fn sandbox_shared_memory_and_pipes_give_the_same_poses() {

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::{LOOP, WANDER};
 use swarmyard::engine::RunEvent;
 use swarmyard::part_api::{BadAccess, Cause, Policy};
 use swarmyard::{Error, Options, Sim};
@@ -33,31 +34,6 @@ fn failures(events: &[RunEvent]) -> Vec<(Cause, Policy)> {
 fn left(sim: &Sim, robot: &str) -> f64 {
     sim.channel(&format!("/robots/{robot}/drive"), "left").unwrap()[0]
 }
-
-/// Wanders, with a memory that grows: any slip in restoring it shows.
-const WANDER: &str = r"
-static unsigned noise = 1; static int turn; static short seen[64]; static int at;
-void robot_setup(void) { noise = 7; }
-void robot_step(void) {
-    noise = noise * 1103515245u + 12345u;
-    seen[at++ & 63] = (short)rio_peek16(SONAR_RANGE_AT(0));
-    if (rio_peek16(SONAR_RANGE_AT(0)) < 500) turn = 5 + (int)(noise >> 28);
-    if (turn > 0) { turn--; drive(150, -150); } else drive(400 + (int)(noise >> 25), 400);
-}";
-
-/// The same idea as a program with its own loop.
-const LOOP: &str = r"
-int main(void) {
-    int turn = 0; unsigned noise = 1;
-    rio_init();
-    while (rio_wait()) {
-        noise = noise * 1103515245u + 12345u;
-        if (rio_peek16(SONAR_RANGE_AT(0)) < 500) turn = 5 + (int)(noise >> 28);
-        if (turn > 0) { turn--; drive(150, -150); } else drive(400, 420);
-    }
-    rio_done();
-    return 0;
-}";
 
 #[test]
 fn a_program_drives_by_its_registers() {

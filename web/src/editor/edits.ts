@@ -19,6 +19,8 @@ type Changes = Change[] | (() => Change[] | null);
 
 export class Edits {
   private last: Promise<unknown> = Promise.resolve();
+  /** Edits that were asked for and are not done. */
+  private underWay = 0;
   /** The selection before the edit that made this undo depth, and after it. */
   private readonly before = new Map<number, string[]>();
   private readonly after = new Map<number, string[]>();
@@ -93,7 +95,7 @@ export class Edits {
   private async walk(what: 'undo' | 'redo', by: number): Promise<void> {
     this.beforeNext();
     const name = this.app.store.status?.[what];
-    const task = this.last.then(async () => {
+    await this.inTurn(async () => {
       const depth = this.depth;
       const answer = await this.app.do(what);
       if (!answer) return;
@@ -102,8 +104,6 @@ export class Edits {
       if (ids) this.app.store.select(ids.filter((id) => this.app.store.exists(id)));
       this.app.announce(what === 'undo' ? t.undone(name ?? '') : t.redone(name ?? ''));
     });
-    this.last = task.catch(() => undefined);
-    await task;
   }
 
   private queue(
@@ -116,7 +116,7 @@ export class Edits {
       this.app.toast(why, 'error');
       return Promise.resolve(null);
     }
-    const task = this.last.then(async () => {
+    return this.inTurn(async () => {
       const [depth, selected] = [this.depth, [...store.selection]];
       const known = new Set(store.world?.entryOf.keys() ?? []);
       const answer = await ask();
@@ -129,7 +129,18 @@ export class Edits {
       this.after.set(depth + 1, [...store.selection]);
       return { revision: Number(answer['revision'] ?? 0), paths };
     });
-    this.last = task.catch(() => undefined);
+  }
+
+  /** Does something when all before it is done. While anything is under way the body says how much (`data-edits`). */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const count = (more: 1 | -1): void => {
+      this.underWay += more;
+      if (this.underWay > 0) document.body.dataset['edits'] = String(this.underWay);
+      else delete document.body.dataset['edits'];
+    };
+    count(1);
+    const task = this.last.then(work);
+    this.last = task.catch(() => undefined).then(() => count(-1));
     return task;
   }
 

@@ -2,7 +2,7 @@
 
 import type { App } from '../app';
 import { ask } from '../dialog';
-import { h } from '../dom';
+import { fill, h } from '../dom';
 import type { SheetParam } from '../protocol';
 import { t } from '../strings';
 import { editsOf } from './edits';
@@ -27,19 +27,25 @@ export async function openParameters(app: App): Promise<void> {
   }
   const isBeacon = first.section === 'beacon';
   const wanted = (p: SheetParam): boolean => !isBeacon || GOAL.includes(p.name);
-  const fields = commonParams(app, entries)
-    .filter(wanted)
-    .map((p) => makeField(app, p, entries));
   const why = first.fixed === null ? whyNotEdit(store) : t.fixed(first.fixed);
-  const stop = store.on('world', () => {
+  const group = h('fieldset', { class: 'fields', disabled: why !== null });
+  let fields: ReturnType<typeof makeField>[] = [];
+  const update = (): void => {
     const now = entriesOf(store, [id]);
-    if (now.length > 0) for (const field of fields) field.update(now);
+    // What can be set is known when the sheets are here, which may be later than this dialog.
+    if (fields.length === 0) {
+      fields = commonParams(app, now)
+        .filter(wanted)
+        .map((p) => makeField(app, p, now));
+      fill(group, ...fields.map((f) => f.element));
+      group.querySelector('input, select, textarea')?.setAttribute('data-first', '');
+    } else if (now.length > 0) for (const field of fields) field.update(now);
     if (isBeacon) previewOf(app).beacon = null;
-  });
+  };
+  update();
+  const stop = store.on(['world', 'sheets'], update);
   if (isBeacon) showCone(app, id);
-  const group = h('fieldset', { class: 'fields', disabled: why !== null }, ...fields.map((f) => f.element));
   const title = isBeacon ? t.goalParameters : t.parametersOf(nameOf(store, id));
-  fields[0]?.element.querySelector<HTMLElement>('input, select, textarea')?.setAttribute('data-first', '');
   await ask(
     title,
     [why ? h('p', { class: 'note' }, why) : null, group],

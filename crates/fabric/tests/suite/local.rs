@@ -1,11 +1,11 @@
 //! The suite inside one process, and the faults that only a switchboard has.
 
-use crate::{AGES, Town, behaviours, listen, posting, until};
-use std::sync::mpsc::channel;
+use crate::{AGES, Town, listen, posting, until};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use swarmyard_fabric::local::Switchboard;
-use swarmyard_fabric::{Care, Fabric, Lost};
+use swarmyard_fabric::{Care, Fabric, Handle, Lost};
 
 impl Town for Switchboard {
     fn member(&mut self, name: &str) -> Arc<dyn Fabric> {
@@ -13,38 +13,7 @@ impl Town for Switchboard {
     }
 }
 
-macro_rules! on_a_switchboard {
-    ($place:ident: $($behaviour:ident),* $(,)?) => {$(
-        #[test]
-        fn $behaviour() {
-            $place::$behaviour(&mut Switchboard::default());
-        }
-    )*};
-}
-
-on_a_switchboard!(
-    behaviours:
-    puts_reach_those_whose_pattern_matches,
-    a_stuck_display_costs_nobody_anything,
-    nothing_put_with_block_is_lost_behind_a_slow_worker,
-    questions_are_answered_or_met_with_silence,
-    one_that_thinks_too_long_is_silence_for_who_asked_and_holds_up_no_other,
-    everyone_asked_at_once_answers_under_its_key,
-    tokens_are_seen_by_early_and_late_watchers_until_dropped,
-    a_member_that_goes_takes_everything_with_it,
-    what_is_no_key_or_too_long_is_refused,
-    long_messages_arrive_whole,
-    traffic_is_counted_by_kind,
-);
-
-on_a_switchboard!(
-    posting:
-    what_was_sent_before_anyone_listened_is_asked_for_again,
-    a_neighbour_that_is_ahead_or_late_changes_nothing,
-    who_neither_sends_nor_answers_is_named,
-    replays_forgeries_and_old_epochs_are_refused_and_change_nothing,
-    a_new_epoch_ends_a_wait_and_starts_clean,
-);
+suite_in!(Switchboard);
 
 /// What a listener hears of the numbers 0 to 9 and of the end, when the switchboard does this to them.
 fn numbers(harm: impl Fn(&Switchboard)) -> Vec<String> {
@@ -84,6 +53,14 @@ fn scrambled_messages_all_arrive_in_an_order_that_is_a_function_of_the_seed() {
     assert_eq!(sorted.concat(), "0123456789");
 }
 
+/// What a member sees of the tokens of others: whether one is alive, and since when.
+fn comings(member: &dyn Fabric) -> (Receiver<(bool, Instant)>, Handle) {
+    let (tell, seen) = channel();
+    let tell = Mutex::new(tell);
+    let note = move |_: &str, is_alive| drop(tell.lock().map(|t| t.send((is_alive, Instant::now()))));
+    (seen, member.watch("live/*", Box::new(note)).expect("a watcher"))
+}
+
 #[test]
 fn a_member_cut_off_loses_what_is_put_and_is_gone_after_the_lease() {
     let lease = Duration::from_millis(300);
@@ -91,10 +68,7 @@ fn a_member_cut_off_loses_what_is_put_and_is_gone_after_the_lease() {
     let (a, b) = (board.member("a"), board.member("b"));
     let ear = listen(&b, "n", &a, "n");
     let _token = b.live("live/b").expect("a token");
-    let (tell, seen) = channel();
-    let tell = Mutex::new(tell);
-    let note = move |_: &str, is_alive| drop(tell.lock().map(|t| t.send((is_alive, Instant::now()))));
-    let _watch = a.watch("live/*", Box::new(note)).expect("a watcher");
+    let (seen, _watch) = comings(&a);
     assert!(seen.recv_timeout(AGES).expect("it is seen").0);
     let cut = Instant::now();
     board.cut("b");
@@ -114,11 +88,8 @@ fn a_short_cut_is_not_noticed_by_watchers() {
     let board = Switchboard::new(lease);
     let (a, b) = (board.member("a"), board.member("b"));
     let _token = b.live("live/b").expect("a token");
-    let (tell, seen) = channel();
-    let tell = Mutex::new(tell);
-    let note = move |_: &str, is_alive| drop(tell.lock().map(|t| t.send(is_alive)));
-    let _watch = a.watch("live/*", Box::new(note)).expect("a watcher");
-    assert_eq!(seen.recv_timeout(AGES), Ok(true));
+    let (seen, _watch) = comings(&a);
+    assert_eq!(seen.recv_timeout(AGES).map(|s| s.0), Ok(true));
     board.cut("b");
     board.join("b");
     assert!(seen.recv_timeout(lease + lease / 4).is_err(), "the old lease still counted");
@@ -163,17 +134,14 @@ fn a_killed_member_is_gone_at_once_and_its_calls_fail() {
     let board = Switchboard::new(Duration::from_secs(60));
     let (a, b) = (board.member("a"), board.member("b"));
     let _token = b.live("live/b").expect("a token");
-    let (tell, seen) = channel();
-    let tell = Mutex::new(tell);
-    let note = move |_: &str, is_alive| drop(tell.lock().map(|t| t.send(is_alive)));
-    let _watch = a.watch("live/*", Box::new(note)).expect("a watcher");
-    assert_eq!(seen.recv_timeout(AGES), Ok(true));
+    let (seen, _watch) = comings(&a);
+    assert_eq!(seen.recv_timeout(AGES).map(|s| s.0), Ok(true));
     board.kill("b");
-    assert_eq!(seen.recv_timeout(AGES), Ok(false));
+    assert_eq!(seen.recv_timeout(AGES).map(|s| s.0), Ok(false));
     assert_eq!(b.put("n", b"", Care::Block), Err(Lost::Closed));
     let replacement = board.member("b");
     let _token = replacement.live("live/b").expect("a token");
-    assert_eq!(seen.recv_timeout(AGES), Ok(true));
+    assert_eq!(seen.recv_timeout(AGES).map(|s| s.0), Ok(true));
 }
 
 /// Two workers that go through 200 quanta in lock-step, each a sum of what both said before.

@@ -1,5 +1,35 @@
 //! What every fabric does, checked on each of them: inside a process, and over Zenoh on the loopback interface.
 
+/// Every fact of the suite as a test, in a town of this sort.
+macro_rules! suite_in {
+    ($town:ty) => {
+        suite_in!($town:
+            behaviours::puts_reach_those_whose_pattern_matches,
+            behaviours::a_stuck_display_costs_nobody_anything,
+            behaviours::nothing_put_with_block_is_lost_behind_a_slow_worker,
+            behaviours::questions_are_answered_or_met_with_silence,
+            behaviours::one_that_thinks_too_long_is_silence_for_who_asked_and_holds_up_no_other,
+            behaviours::everyone_asked_at_once_answers_under_its_key,
+            behaviours::tokens_are_seen_by_early_and_late_watchers_until_dropped,
+            behaviours::a_member_that_goes_takes_everything_with_it,
+            behaviours::what_is_no_key_or_too_long_is_refused,
+            behaviours::long_messages_arrive_whole,
+            behaviours::traffic_is_counted_by_kind,
+            posting::what_was_sent_before_anyone_listened_is_asked_for_again,
+            posting::a_neighbour_that_is_ahead_or_late_changes_nothing,
+            posting::who_neither_sends_nor_answers_is_named,
+            posting::replays_forgeries_and_old_epochs_are_refused_and_change_nothing,
+            posting::a_new_epoch_ends_a_wait_and_starts_clean,
+        );
+    };
+    ($town:ty: $($place:ident::$fact:ident,)*) => {$(
+        #[test]
+        fn $fact() {
+            crate::$place::$fact(&mut <$town>::default());
+        }
+    )*};
+}
+
 mod behaviours;
 mod local;
 #[cfg(feature = "zenoh")]

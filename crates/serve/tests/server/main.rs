@@ -1,5 +1,6 @@
 //! The server over real sockets: every request of the protocol, and everything it must refuse.
 
+mod cable;
 mod client;
 mod comms;
 mod control;

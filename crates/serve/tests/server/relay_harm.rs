@@ -1,7 +1,8 @@
 //! What may go wrong around a relay: its server goes, speaks nonsense, or a display does not read.
 
+use crate::cable::Cable;
 use crate::client::{Place, connect, connect_to, goodbye, options};
-use crate::relay::{Cable, console, join, relay_of, until};
+use crate::relay::{console, join, relay_of, until};
 use serde_json::json;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc;

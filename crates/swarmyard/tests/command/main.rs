@@ -1,6 +1,9 @@
 //! The command, from outside: what it prints, where, and with which exit code.
 
 mod bench;
+#[cfg(feature = "cluster")]
+#[path = "../common/carts.rs"]
+mod carts;
 mod changes;
 mod check;
 mod convert;

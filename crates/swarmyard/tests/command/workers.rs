@@ -1,5 +1,6 @@
 //! A run on worker processes: what it prints, and that it is the run it would be in one process.
 
+use crate::carts::{Carts, WANDERERS, many};
 use crate::yard::Yard;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
@@ -141,39 +142,11 @@ fn hosts_that_are_not_there_are_in_the_list_with_the_reason() {
     assert!(usage.err.contains("NAME=HOST:PORT"), "{usage:#?}");
 }
 
-/// Twelve robots that wander, in three rows.
-const HERD: &str = r#"format = 1
-title = "Herd"
-
-[run]
-duration = "3s"
-
-[world]
-min = [-4, -3]
-max = [4, 3]
-
-[type.cart]
-radius = 0.1
-
-[[type.cart.part]]
-name = "drive"
-class = "diff-drive"
-
-[[type.cart.part]]
-name = "rays"
-class = "range-rays"
-rays = 4
-range = "1m"
-
-[type.cart.controller]
-class = "wander"
-
-[[robot]]
-name = "r"
-type = "cart"
-count = 12
-layout = { class = "grid", columns = 6, spacing = 1.2 }
-"#;
+/// Twelve robots that wander, in two rows.
+fn herd() -> String {
+    let robots = many(12, "class = \"grid\", columns = 6, spacing = 1.2");
+    Carts { run: "duration = \"3s\"", robots: &robots, ..WANDERERS }.text()
+}
 
 /// Borders of regions, by worker, in nanometres: a reader of JSON may be wrong in the last bit of a number.
 type Regions = Vec<[Option<i64>; 4]>;
@@ -213,7 +186,7 @@ fn measured(yard: &Yard, name: &str, cost: impl Fn(f64) -> f64) -> Vec<(Vec2, f6
 #[test]
 fn the_next_run_starts_from_the_cut_that_a_recording_suggests() {
     let yard = Yard::new("placement-from");
-    yard.write("herd.toml", HERD);
+    yard.write("herd.toml", &herd());
     let first = yard.run("run herd.toml --workers 2 --json").exits(0).json("swarmyard-run/1");
     let one = yard.run("run herd.toml -q --no-record").exits(0).out;
     assert_eq!(first["hash"], one.trim());
@@ -236,7 +209,7 @@ fn the_next_run_starts_from_the_cut_that_a_recording_suggests() {
 #[test]
 fn what_cannot_suggest_a_cut_is_refused_in_words() {
     let yard = Yard::with_duel("placement-refused");
-    yard.write("herd.toml", HERD);
+    yard.write("herd.toml", &herd());
     yard.run("run duel.toml -q --record alone.mcap").exits(0);
     measured(&yard, "herd.mcap", |_| 1.0);
     let run = "run duel.toml --no-record";
@@ -250,7 +223,7 @@ fn what_cannot_suggest_a_cut_is_refused_in_words() {
         assert!(done.err.contains(why), "{words}: {done:#?}");
     }
     // One robot more is a hint, and the run goes on.
-    yard.write("more.toml", &HERD.replace("count = 12", "count = 13"));
+    yard.write("more.toml", &herd().replace("count = 12", "count = 13"));
     let done = yard.run("run more.toml -q --no-record --workers 2 --placement-from herd.mcap").exits(0);
     assert!(done.err.contains("1 robots, such as `/robots/r13`, are not in `herd.mcap`"), "{done:#?}");
 }
@@ -258,7 +231,7 @@ fn what_cannot_suggest_a_cut_is_refused_in_words() {
 #[test]
 fn what_workers_did_is_in_the_recording() {
     let yard = Yard::new("figures");
-    yard.write("herd.toml", HERD);
+    yard.write("herd.toml", &herd());
     let run = yard.run(&format!("run herd.toml {TWO}")).exits(0);
     for line in [
         "    worker  bodies  work",

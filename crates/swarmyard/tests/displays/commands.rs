@@ -1,6 +1,6 @@
 //! `watch` and `ctl`, from outside: what they print, and with which exit code.
 
-use crate::CIRCLES;
+use crate::circles;
 use crate::served::{Display, Served, told};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 /// The same world, over after two simulated seconds.
 fn short() -> String {
-    CIRCLES.replace("60s", "2s")
+    circles().replace("60s", "2s")
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn watch_writes_a_line_per_robot_and_moment_and_ends_with_the_run() {
 
 #[test]
 fn watch_says_what_is_not_there() {
-    let served = Served::start("strangers", CIRCLES);
+    let served = Served::start("strangers", &circles());
     let (code, _, err) = served.run("watch --robots c");
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("there is no robot `c`"), "{err}");
@@ -95,7 +95,7 @@ fn watch_waits_for_the_server_and_joins_again() {
     let number = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = (number..32_768).find(is_free).unwrap().to_string();
-    let mut first = Served::start_with("again", CIRCLES, &["--port", &port]);
+    let mut first = Served::start_with("again", &circles(), &["--port", &port]);
     let mut watch = first.command("watch --keep --every tick:1");
     let mut watch = watch.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut console = Display::join(&first.url, "console", true);
@@ -105,7 +105,7 @@ fn watch_waits_for_the_server_and_joins_again() {
     drop(console);
     first.done("ctl exit");
     assert!(first.ended());
-    let second = Served::start_with("again-2", CIRCLES, &["--port", &port]);
+    let second = Served::start_with("again-2", &circles(), &["--port", &port]);
     let mut console = Display::join(&second.url, "console", true);
     while console.control["clients"].as_array().map_or(0, Vec::len) < 2 {
         console.hear();
@@ -117,7 +117,7 @@ fn watch_waits_for_the_server_and_joins_again() {
 
 #[test]
 fn ctl_steers_a_run() {
-    let mut served = Served::start("ctl", CIRCLES);
+    let mut served = Served::start("ctl", &circles());
     let status =
         |served: &Served| -> Value { serde_json::from_str(&served.done("ctl status --json")).unwrap() };
     let at = |served: &Served, stop: u64| {
@@ -147,7 +147,7 @@ fn ctl_steers_a_run() {
 
 #[test]
 fn ctl_edits_saves_and_takes_back() {
-    let served = Served::start("edit", CIRCLES);
+    let served = Served::start("edit", &circles());
     served.done("ctl edit robot[0].at [-2,0.5]");
     served.done("ctl save");
     let text = std::fs::read_to_string(served.path("world.toml")).unwrap();
@@ -156,7 +156,7 @@ fn ctl_edits_saves_and_takes_back() {
     served.done("ctl redo");
     served.done("ctl undo");
     served.done("ctl save");
-    assert_eq!(std::fs::read_to_string(served.path("world.toml")).unwrap(), CIRCLES);
+    assert_eq!(std::fs::read_to_string(served.path("world.toml")).unwrap(), circles());
     // Inside the other robot: the scenario would not be valid, and stays as it was.
     let (code, _, err) = served.run("ctl edit robot[0].type nobody");
     assert_eq!(code, 3, "{err}");
@@ -167,7 +167,7 @@ fn ctl_edits_saves_and_takes_back() {
 
 #[test]
 fn ctl_says_who_holds_control_and_takes_it_only_when_told() {
-    let served = Served::start("control", CIRCLES);
+    let served = Served::start("control", &circles());
     let mut page = Display::join(&served.url, "the page", true);
     let (code, _, err) = served.run("ctl step");
     assert_eq!(code, 1, "{err}");
@@ -195,7 +195,7 @@ fn ctl_says_who_holds_control_and_takes_it_only_when_told() {
 
 #[test]
 fn a_server_with_a_token_lets_in_who_knows_it() {
-    let served = Served::start_with("token", CIRCLES, &["--port", "0", "--token", "open-sesame"]);
+    let served = Served::start_with("token", &circles(), &["--port", "0", "--token", "open-sesame"]);
     let place = served.url.trim_start_matches("http://").split('/').next().unwrap();
     let ctl = |url: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_swarmyard"));

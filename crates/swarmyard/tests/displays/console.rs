@@ -8,7 +8,7 @@
 //! SWARMYARD_PYTHON=venv/bin/python cargo test -p swarmyard --test displays python
 //! ```
 
-use crate::CIRCLES;
+use crate::circles;
 use crate::served::{Served, told};
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn a_console_in_python_drives_a_run_and_writes_the_scenario() {
         println!("skipped: SWARMYARD_PYTHON is not set");
         return;
     };
-    let mut served = Served::start("python", CIRCLES);
+    let mut served = Served::start("python", &circles());
     let (code, out, err) = told(&Command::new(python).args([SCRIPT, &served.url, "--end"]).output().unwrap());
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("after ten steps: 0.2 s") && out.contains("back at stop 0"), "{out}");

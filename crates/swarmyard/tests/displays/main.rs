@@ -1,5 +1,7 @@
 //! A server and its displays, as they are used: processes and sockets, nothing made up.
 
+#[path = "../common/carts.rs"]
+mod carts;
 mod commands;
 mod console;
 mod many;
@@ -8,37 +10,11 @@ mod served;
 #[cfg(feature = "cluster")]
 mod spread;
 
+use carts::Carts;
+
 /// Two robots that drive in circles, in quanta of 20 ms, for a simulated minute.
-pub(crate) const CIRCLES: &str = r#"format = 1
-title = "Circles"
-
-[run]
-quantum = "20ms"
-duration = "60s"
-
-[world]
-min = [-3, -3]
-max = [3, 3]
-
-[type.cart]
-radius = 0.1
-
-[[type.cart.part]]
-name = "drive"
-class = "diff-drive"
-
-[[type.cart.part]]
-name = "rays"
-class = "range-rays"
-rays = 3
-range = "4m"
-
-[type.cart.controller]
-class = "cruise"
-left = 0.2
-right = 0.3
-
-# The one in the west.
+pub(crate) fn circles() -> String {
+    let robots = r#"# The one in the west.
 [[robot]]
 name = "a"
 type = "cart"
@@ -49,3 +25,7 @@ name = "b"
 type = "cart"
 at = [1, 0]
 "#;
+    let run = "quantum = \"20ms\"\nduration = \"60s\"";
+    let controller = "class = \"cruise\"\nleft = 0.2\nright = 0.3";
+    Carts { run, half_m: [3, 3], rays: 3, range: "4m", controller, robots }.text()
+}

@@ -1,6 +1,7 @@
 //! Many displays, slow displays, dead displays: the run does not care.
 
-use crate::CIRCLES;
+use crate::carts::{self, Carts, WANDERERS};
+use crate::circles;
 use crate::served::{Display, Served, connect};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ fn follow_by_watch(child: &mut Child, upto: u64) -> Seen {
 
 #[test]
 fn displays_of_one_run_show_the_same_tick_at_the_same_time() {
-    let served = Served::start("together", CIRCLES);
+    let served = Served::start("together", &circles());
     let upto = 100;
     let words = "watch --every tick:1 --robots a";
     let mut watch = served.command(words).stdout(Stdio::piped()).spawn().unwrap();
@@ -83,32 +84,11 @@ fn displays_of_one_run_show_the_same_tick_at_the_same_time() {
 }
 
 /// Six hundred robots with rays: frames with marks are long enough to fill any buffer.
-const CROWD: &str = r#"format = 1
-[run]
-quantum = "20ms"
-duration = "6s"
-seed = 5
-[world]
-min = [-40, -40]
-max = [40, 40]
-[type.scout]
-radius = "15cm"
-[[type.scout.part]]
-name = "drive"
-class = "diff-drive"
-[[type.scout.part]]
-name = "sonar"
-class = "range-rays"
-rays = 16
-range = "3m"
-[type.scout.controller]
-class = "wander"
-[[robot]]
-name = "r"
-type = "scout"
-count = 600
-layout = { class = "random", size = [78, 78] }
-"#;
+fn crowd() -> String {
+    let robots = carts::many(600, "class = \"random\", size = [78, 78]");
+    let run = "quantum = \"20ms\"\nduration = \"6s\"\nseed = 5";
+    Carts { run, half_m: [40, 40], rays: 16, range: "3m", robots: &robots, ..WANDERERS }.text()
+}
 
 /// Runs the crowd to its end at 1×; answers its last stop, its hash, and the time it took.
 fn run_crowd(served: &Served) -> (u64, String, Duration) {
@@ -137,8 +117,8 @@ fn frozen_killed_and_deaf_displays_cost_a_run_on_workers_nothing() {
 }
 
 fn bad_company(name: &str, words: &[&str]) {
-    let quiet = Served::start_with(&format!("{name}-alone"), CROWD, words);
-    let served = Served::start_with(name, CROWD, words);
+    let quiet = Served::start_with(&format!("{name}-alone"), &crowd(), words);
+    let served = Served::start_with(name, &crowd(), words);
     // One is frozen, one dies, one never reads what it asked for.
     let watches: Vec<Child> = (0..2)
         .map(|_| served.command("watch --every tick:1").stdout(Stdio::piped()).spawn().unwrap())
@@ -177,7 +157,7 @@ fn bad_company(name: &str, words: &[&str]) {
 #[test]
 fn a_thousand_displays_come_and_go_and_leave_nothing() {
     // However long that takes, it goes on.
-    let served = Served::start("thousand", &CIRCLES.replace("60s", "24h"));
+    let served = Served::start("thousand", &circles().replace("60s", "24h"));
     let mut console = Display::join(&served.url, "console", true);
     console.ask(json!({ "do": "watch", "frames": false }));
     console.ask(json!({ "do": "speed", "factor": 1.0 }));

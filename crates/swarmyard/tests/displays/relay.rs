@@ -1,6 +1,6 @@
 //! The command `relay`, as it is used: a process between a server and those who look.
 
-use crate::CIRCLES;
+use crate::circles;
 use crate::served::{Display, Served, told};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -86,7 +86,7 @@ fn said(lines: &mut impl Iterator<Item = std::io::Result<String>>, what: &str) -
 
 #[test]
 fn a_scenario_says_on_which_host_it_is_looked_at() {
-    let world = format!("{CIRCLES}\n[[display]]\nname = \"wall\"\non = \"pictures\"\n");
+    let world = circles() + "\n[[display]]\nname = \"wall\"\non = \"pictures\"\n";
     let host = Lent::start(&["--can", "pictures", "--allow-displays"]);
     let way = format!("desk={}", host.address);
     let (server, said_by) = Served::start_heard("display-on", &world, &["--port", "0", "--reach", &way]);
@@ -112,7 +112,7 @@ fn a_scenario_says_on_which_host_it_is_looked_at() {
 
 #[test]
 fn a_host_shows_nothing_that_its_owner_did_not_allow() {
-    let world = format!("{CIRCLES}\n[[display]]\non = \"desk\"\n");
+    let world = circles() + "\n[[display]]\non = \"desk\"\n";
     let host = Lent::start(&[]);
     let way = format!("desk={}", host.address);
     let (server, said_by) = Served::start_heard("display-off", &world, &["--port", "0", "--reach", &way]);
@@ -124,7 +124,7 @@ fn a_host_shows_nothing_that_its_owner_did_not_allow() {
 
 #[test]
 fn a_run_is_steered_through_a_relay_which_tells_its_bytes_and_ends_when_told() {
-    let server = Served::start("relay", CIRCLES);
+    let server = Served::start("relay", &circles());
     let mut relay = Relayed::of(&server);
     found_its_server(&relay.url);
     let (code, _, err) = relay.ctl("step 7");

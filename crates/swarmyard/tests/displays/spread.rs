@@ -1,48 +1,21 @@
 //! A served run on worker processes: what displays ask for works as it does of a run in one process.
 
+use crate::carts::{Carts, WANDERERS, many};
 use crate::served::{Display, Served};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use swarmyard::Sim;
 
 /// Eight robots that wander and bump into each other, in quanta of 50 ms.
-const HERD: &str = r#"format = 1
-title = "Herd"
-
-[run]
-quantum = "50ms"
-duration = "600s"
-
-[world]
-min = [-2, -2]
-max = [2, 2]
-
-[type.cart]
-radius = 0.1
-
-[[type.cart.part]]
-name = "drive"
-class = "diff-drive"
-
-[[type.cart.part]]
-name = "rays"
-class = "range-rays"
-rays = 4
-range = "1m"
-
-[type.cart.controller]
-class = "wander"
-
-[[robot]]
-name = "r"
-type = "cart"
-count = 8
-layout = { class = "grid", columns = 4, spacing = 0.6 }
-"#;
+fn herd() -> String {
+    let robots = many(8, "class = \"grid\", columns = 4, spacing = 0.6");
+    let run = "quantum = \"50ms\"\nduration = \"600s\"";
+    Carts { run, half_m: [2, 2], robots: &robots, ..WANDERERS }.text()
+}
 
 fn served(name: &str) -> Served {
     // No worker is taken for lost because this machine is busy.
-    Served::start_with(name, HERD, &["--port", "0", "--workers", "2", "--lease", "20"])
+    Served::start_with(name, &herd(), &["--port", "0", "--workers", "2", "--lease", "20"])
 }
 
 /// The hashes of a run in this process, by stop.
@@ -85,7 +58,7 @@ fn a_spread_run_has_the_hashes_of_one_in_one_process_and_can_be_paused_stepped_a
     let served = served("spread");
     let mut display = Display::join(&served.url, "console", true);
     assert_eq!(display.status["spread"], true);
-    let right = alone(HERD, 200);
+    let right = alone(&herd(), 200);
     assert_eq!(step(&mut display, 1), right[1]);
     assert_eq!(step(&mut display, 69), right[70]);
     display.ask(json!({ "do": "speed", "factor": null }));
@@ -94,7 +67,7 @@ fn a_spread_run_has_the_hashes_of_one_in_one_process_and_can_be_paused_stepped_a
     display.ask(json!({ "do": "pause" }));
     let at = display.until(|s| s["state"] == "paused").clone();
     let stop = at["stop"].as_u64().unwrap() as usize;
-    let right = alone(HERD, stop as u64);
+    let right = alone(&herd(), stop as u64);
     assert_eq!(at["hash"], right[stop].as_str(), "at stop {stop}");
     display.ask(json!({ "do": "reset" }));
     display.until(|s| s["stop"] == 0);
@@ -103,7 +76,7 @@ fn a_spread_run_has_the_hashes_of_one_in_one_process_and_can_be_paused_stepped_a
 
 #[test]
 fn a_spread_run_whose_console_is_lost_goes_on_to_its_end() {
-    let text = HERD.replace("600s", "10s");
+    let text = herd().replace("600s", "10s");
     let words = ["--port", "0", "--workers", "2", "--lease", "60"];
     let served = Served::start_with("spread-console-lost", &text, &words);
     let mut other = Display::join(&served.url, "other", false);
@@ -127,7 +100,7 @@ fn a_spread_run_whose_console_is_lost_goes_on_to_its_end() {
 fn earlier_moments_branches_inputs_and_edits_work_on_a_spread_run() {
     let served = served("spread-steered");
     let mut display = Display::join(&served.url, "console", true);
-    let right = alone(HERD, 90);
+    let right = alone(&herd(), 90);
     step(&mut display, 90);
     display.ask(json!({ "do": "seek", "stop": 40 }));
     assert_eq!(display.until(|s| s["looking_back"] == true && s["stop"] == 40)["hash"], right[40].as_str());
@@ -135,7 +108,7 @@ fn earlier_moments_branches_inputs_and_edits_work_on_a_spread_run() {
     display.until(|s| s["looking_back"] == false && s["stop"] == 40);
     assert_eq!(step(&mut display, 5), right[45]);
     // What enters now is as if it had entered in one process.
-    let mut one = Sim::from_text(HERD).unwrap_or_else(|e| panic!("{e}"));
+    let mut one = Sim::from_text(&herd()).unwrap_or_else(|e| panic!("{e}"));
     (0..45).for_each(|_| drop(one.step().unwrap()));
     display.ask(json!({ "do": "halt", "robot": "/robots/r1", "on": true }));
     one.halt("/robots/r1", true).unwrap();
@@ -143,7 +116,7 @@ fn earlier_moments_branches_inputs_and_edits_work_on_a_spread_run() {
     assert_eq!(step(&mut display, 10), format!("{:016x}", one.hash()));
     // An edit of the running world: one robot more.
     let revision = display.status["revision"].clone();
-    let text = HERD.replace("count = 8", "count = 9");
+    let text = herd().replace("count = 8", "count = 9");
     display.ask(json!({ "do": "replace", "text": text, "revision": revision }));
     let before = display.until(|s| s["revision"] != revision)["hash"].clone();
     assert_ne!(step(&mut display, 10), before);
@@ -192,12 +165,12 @@ fn displays_that_ask_are_told_what_workers_do() {
 fn workers_stay_while_nothing_is_asked_of_them() {
     // Workers end by themselves after ten leases without a word of their keeper.
     let more = ["--port", "0", "--workers", "2", "--lease", "1.5"];
-    let served = Served::start_with("spread-rest", HERD, &more);
+    let served = Served::start_with("spread-rest", &herd(), &more);
     step(&mut Display::join(&served.url, "console", true), 3);
     // Nobody looks either: a display that does not listen is sent away.
     std::thread::sleep(Duration::from_secs(18));
     let mut display = Display::join(&served.url, "console", true);
-    assert_eq!(step(&mut display, 3), alone(HERD, 6)[6]);
+    assert_eq!(step(&mut display, 3), alone(&herd(), 6)[6]);
     let told = figures(&mut display, |s| s["workers"][0]["work_s"].as_f64() > Some(0.0));
     assert_eq!(told["spread"]["lost"], json!([]), "{told}");
 }
