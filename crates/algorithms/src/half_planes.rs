@@ -123,3 +123,34 @@ fn least_lack(planes: &[HalfPlane], radius: f64, missed: usize, from: Vec2) -> V
     }
     v
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn plane(x: f64, level: f64) -> HalfPlane {
+        HalfPlane { normal: Vec2::new(x, 0.0), level }
+    }
+
+    #[test]
+    fn parallel_borders_leave_a_strip_or_its_middle_where_nothing_is_left() {
+        let strip = [plane(1.0, 0.5), plane(-1.0, -1.2)];
+        assert_eq!(nearest(&strip, 2.0, Vec2::new(0.0, 0.3)), Vec2::new(0.5, 0.3));
+        assert_eq!(nearest(&strip, 2.0, Vec2::new(1.0, 0.3)), Vec2::new(1.0, 0.3));
+        assert_eq!(nearest(&strip, 2.0, Vec2::new(3.0, 0.0)), Vec2::new(1.2, 0.0));
+        let nothing = [plane(1.0, 1.0), plane(-1.0, 0.5)];
+        assert_eq!(nearest(&nothing, 2.0, Vec2::new(0.0, 0.3)), Vec2::new(0.25, 0.0));
+    }
+
+    #[test]
+    fn the_same_half_plane_twice_is_the_same_as_once() {
+        let turned = |angle: f64| HalfPlane { normal: Vec2::at_angle(angle), level: 0.7 };
+        for k in 0..100 {
+            let angle = 0.1 + 0.06 * f64::from(k);
+            let (wish, once) = (Vec2::new(-0.3, 0.2), turned(angle));
+            let twice = [once, turned(angle + 1e-15), HalfPlane { level: 0.7 + 1e-15, ..once }];
+            let off = nearest(&twice, 2.0, wish) - nearest(&[once], 2.0, wish);
+            assert!(off.norm() < 1e-9, "{angle}: {off:?}");
+        }
+    }
+}

@@ -1,11 +1,9 @@
-//! Collision avoidance: velocities against two other implementations, the choice of a velocity against trying
+//! Collision avoidance: velocities against RVO2, the choice of a velocity against trying
 //! all candidates, published numbers of robots that exchange places on a circle, and where it fails.
 
 mod common;
 
 use common::{draw, ring};
-use dodgy_2d::{Agent, AvoidanceOptions};
-use std::borrow::Cow;
 use std::f64::consts::TAU;
 use swarmyard_algorithms::half_planes::{HalfPlane, nearest};
 use swarmyard_algorithms::lcm::flocks::Moving;
@@ -98,87 +96,52 @@ fn velocities_are_those_of_rvo2() {
     println!("against RVO2: {worst:.1e} m/s at worst");
 }
 
-fn single(v: Vec2) -> dodgy_2d::Vec2 {
-    dodgy_2d::Vec2::new(v.x as f32, v.y as f32)
-}
-
-/// What the other implementation, in single precision, has one robot do.
-fn other_opinion(way: &GiveWay, all: &[Moving], k: usize, wanted: Vec2) -> Vec2 {
-    let agent = |m: &Moving| Agent {
-        position: single(m.at),
-        velocity: single(m.velocity),
-        radius: way.radius_m as f32,
-        avoidance_responsibility: 1.0,
-    };
-    let others: Vec<Cow<'_, Agent>> = without(all, k).iter().map(|m| Cow::Owned(agent(m))).collect();
-    let time_horizon = way.horizon_s as f32;
-    let options = AvoidanceOptions { obstacle_margin: 0.0, time_horizon, obstacle_time_horizon: 1.0 };
-    let speed = way.max_speed as f32;
-    let v = agent(&all[k]).compute_avoiding_velocity(
-        &others,
-        &[],
-        single(wanted),
-        speed,
-        STEP_S as f32,
-        &options,
-    );
-    Vec2::new(f64::from(v.x), f64::from(v.y))
-}
-
 /// The velocity that RVO2's example wants.
 fn towards(goal: Vec2, at: Vec2) -> Vec2 {
     let to = goal - at;
     if to.norm() > 1.0 { to * (1.0 / to.norm()) } else { to }
 }
 
-/// Where no velocity suits all, the other implementation need not find the one that misses by least: ours must not miss
-/// by more.
+/// All robots after every step of a run by RVO2.
+fn run_of_rvo2() -> Vec<Vec<Moving>> {
+    let mut steps: Vec<Vec<Moving>> = Vec::new();
+    for line in include_str!("rvo2.csv").lines().filter(|l| !l.starts_with('#')) {
+        let row: Vec<f64> = line.split(',').map(|word| word.parse().expect("it is a number")).collect();
+        let [step, robot, x, y, vx, vy] = row[..] else { panic!("six numbers: `{line}`") };
+        steps.resize_with(step as usize + 1, Vec::new);
+        let (at, velocity) = (Vec2::new(x, y), Vec2::new(vx, vy));
+        steps[step as usize].push(Moving { robot: robot as u32, at, velocity });
+    }
+    steps
+}
+
 #[test]
-fn at_every_step_of_a_crowd_velocities_are_those_of_another_implementation_or_better() {
-    let way = GiveWay { reach_m: f64::INFINITY, neighbours: usize::MAX, ..CIRCLE };
-    let (mut worst, mut given, mut suited, mut missed, mut better) = (0.0, 0, 0, 0, 0);
-    for seed in 0..6 {
-        let d = draw(seed);
-        // Half of the crowds have room; the others meet in the middle.
-        let (n, wide) = if seed < 3 { (8_u32, 40.0) } else { (20, 25.0) };
-        let place = |k: u32| Vec2::new(d.between(2 * k, -wide, wide), d.between(2 * k + 1, -wide, wide));
-        let moving = |k: u32| Moving { robot: k, at: place(k), velocity: Vec2::ZERO };
-        let mut all: Vec<Moving> = (0..n).map(moving).collect();
-        let goals: Vec<Vec2> = all.iter().map(|m| -m.at).collect();
-        for _ in 0..300 {
-            let mut next = Vec::new();
-            for k in 0..all.len() {
-                let (wanted, others) = (towards(goals[k], all[k].at), without(&all, k));
-                let v = way.velocity(&all[k], &others, wanted, STEP_S);
-                let other = other_opinion(&way, &all, k, wanted);
-                let planes = way.half_planes(&all[k], &others, STEP_S);
-                let (lack, other_lack) = (most_lack(&planes, v), most_lack(&planes, other));
-                if lack <= 1e-9 {
-                    suited += 1;
-                    given += u32::from((v - wanted).norm() > 0.01);
-                    worst = math::max(worst, (v - other).norm());
-                    if (v - other).norm() > 1e-3 {
-                        println!(
-                            "seed {seed} {k} suited: {v:?} {other:?} lack {lack} other lack {other_lack} wanted {wanted:?} d {} {}",
-                            (v - wanted).norm(),
-                            (other - wanted).norm()
-                        );
-                    }
-                } else {
-                    missed += 1;
-                    better += u32::from(other_lack > lack + 1e-3);
-                    assert!(lack <= other_lack + 1e-4, "seed {seed}, robot {k}: {lack} and {other_lack}");
-                }
-                next.push(v);
-            }
-            for (m, v) in all.iter_mut().zip(next) {
-                (m.at, m.velocity) = (m.at + v * STEP_S, v);
-            }
+fn every_step_of_a_crowd_is_that_of_rvo2_and_so_is_the_whole_run() {
+    let way = GiveWay { radius_m: 0.5, horizon_s: 5.0, max_speed: 1.5, reach_m: 15.0, neighbours: 10 };
+    let steps = run_of_rvo2();
+    let goals: Vec<Vec2> = steps[0].iter().map(|m| -m.at).collect();
+    let chosen = |all: &[Moving], k: usize| {
+        way.velocity(&all[k], &without(all, k), towards(goals[k], all[k].at), STEP_S)
+    };
+    let (mut own, mut worst, mut drift, mut missed) = (steps[0].clone(), 0.0, 0.0, 0);
+    for pair in steps.windows(2) {
+        for (k, after) in pair[1].iter().enumerate() {
+            let v = chosen(&pair[0], k);
+            worst = math::max(worst, (v - after.velocity).norm());
+            let planes = way.half_planes(&pair[0][k], &without(&pair[0], k), STEP_S);
+            missed += u32::from(most_lack(&planes, v) > 1e-3);
+        }
+        let next: Vec<Vec2> = (0..own.len()).map(|k| chosen(&own, k)).collect();
+        for ((m, v), there) in own.iter_mut().zip(next).zip(&pair[1]) {
+            (m.at, m.velocity) = (m.at + v * STEP_S, v);
+            drift = math::max(drift, (m.at - there.at).norm());
         }
     }
-    println!("against dodgy_2d: {worst:.1e} m/s at worst in {suited} choices, {given} of them to give way");
-    println!("where none suits all: {missed}, {better} of them better than dodgy_2d's");
-    assert!(given > 2000 && missed > 500, "{given}, {missed}");
+    println!("against RVO2: {worst:.1e} m/s at worst in a step, {drift:.1e} m in {} steps", steps.len() - 1);
+    println!("in {missed} choices of that run no velocity suited all");
+    assert_eq!((steps.len(), own.len()), (66, 10));
+    assert!(worst < 2e-5 && drift < 1e-3, "{worst}, {drift}");
+    assert!(missed > 10, "{missed}: there was room for all");
 }
 
 /// Where two lines cross, or the line and the circle of that radius.
