@@ -65,7 +65,7 @@ fn headings_that_all_see_are_as_ordered_as_their_noise_allows() {
 
 #[test]
 fn headings_of_nothing_but_noise_are_as_ordered_as_a_random_walk_is_long() {
-    let rounds = 3000;
+    let rounds = 1200;
     for (n, expected) in [(40, 0.1401), (100, 0.0886)] {
         // Of all directions alike, and anew in every round: the mean of n steps in the plane is √π/(2√n) long, and longer
         // by a part of 1/(16n); that of its square is 1/n.
