@@ -8,6 +8,7 @@ mod ask_for_help;
 mod gathering;
 mod gathering_sequential;
 pub mod geometry;
+pub mod half_planes;
 mod in_step;
 mod in_turn;
 pub mod lcm;

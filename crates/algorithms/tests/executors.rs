@@ -241,6 +241,8 @@ fn params(rule: &str, scheduler: &str) -> Params {
         .with("round", Value::Num(ROUND_S))
         .with("seed", Value::Int(5))
         .with("pattern", Value::Points(tuning().pattern))
+        .with("goals", Value::Points(tuning().goals))
+        .with("radius", Value::Num(tuning().way.radius_m))
 }
 
 fn schedule(word: &str) -> Schedule {
@@ -275,7 +277,10 @@ fn setup(rule: &str) -> Setup {
 }
 
 fn tuning() -> Tuning {
-    Tuning { round_s: ROUND_S, pattern: cloud(6, 99).at, ..Tuning::default() }
+    // Through the middle, and too near to each other not to give way.
+    let goals = start(6).at.iter().map(|p| -*p).collect();
+    let way = rules::GiveWay { radius_m: 0.6, ..rules::GiveWay::default() };
+    Tuning { round_s: ROUND_S, pattern: cloud(6, 99).at, goals, way, ..Tuning::default() }
 }
 
 /// Plays both and compares; answers how far robots went.

@@ -27,7 +27,7 @@ fn robots(seed: u64, wanted: u32) -> Robots {
 }
 
 fn tuning() -> Tuning {
-    Tuning { pattern: cloud(7, 99).at, ..Tuning::default() }
+    Tuning { pattern: cloud(7, 99).at, goals: cloud(9, 98).at, ..Tuning::default() }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::demon::greedy;
 use super::frame::Visible;
-use super::rules::{NAMES, Tuning, by_name};
+use super::rules::{GiveWay, NAMES, Tuning, by_name};
 use super::{Compass, Cycle, Frames, Moves, Multiplicity, Robots, Rule, Schedule, Script, Setup};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -56,17 +56,24 @@ fn sheet() -> Sheet {
         .param(Param::new("lights", ParamType::Int { min: 1, max: 256 }, "How many lights a robot has; it shows the last when a rule wants a higher one.").or(Value::Int(2)))
         .param(Param::new("drive", ParamType::Choice(&["velocity", "move-to"]), "How a robot goes: with a velocity, whatever its heading; or by turning first.").or_text("velocity"))
         .param(Param::number("step", Unit::Metre, "Way of a round, for rules that go in steps.").within(0.0, 1e9).or_num(0.1))
-        .param(Param::number("noise", Unit::Radian, "Width of the noise on a heading.").within(0.0, 2.0 * PI).or_num(0.0))
+        .param(Param::number("noise", Unit::Radian, "Width of the noise on a heading, or on the direction of a goal.").within(0.0, 2.0 * PI).or_num(0.0))
         .param(share("gain", "Weight of a neighbour in consensus.").within(0.0, 1.0).or_num(0.1))
         .param(Param::new("area", ParamType::Points { min_len: 2 }, "South-western and north-eastern corner of what `lloyd` covers."))
         .param(Param::new("pattern", ParamType::Points { min_len: 1 }, "What `pattern` forms: as many points as there are robots, all different, in any place and size."))
         .param(Param::new("offset", ParamType::Point, "Place of the first follower against the leader.").or(Value::Point(Vec2::new(-1.0, 0.0))))
+        .param(Param::new("goals", ParamType::Points { min_len: 1 }, "Where robots go by `orca`, one point for each by its number; one without a goal stays, and makes room."))
+        .param(Param::number("speed", Unit::MetrePerSecond, "Speed towards a goal, in `orca`; within the last second it goes more slowly.").within(0.0, 1e6).or_num(1.0))
+        .param(Param::number("max_speed", Unit::MetrePerSecond, "Highest speed when making room, in `orca`.").within(0.0, 1e6).or_num(2.0))
+        .param(Param::number("radius", Unit::Metre, "Radius of every robot for `orca`; how far its own body reaches when left out.").within(0.0, 1e6))
+        .param(Param::number("horizon", Unit::Second, "For how long `orca` looks ahead.").within(1e-6, 1e6).or_num(10.0))
+        .param(Param::number("reach", Unit::Metre, "Others further away are not minded by `orca`.").within(0.0, 1e9).or_num(15.0))
+        .param(Param::new("neighbours", ParamType::Int { min: 0, max: 1_000_000 }, "How many others `orca` minds at most, the nearest ones.").or(Value::Int(10)))
         .param(Param::new("seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of what the scheduler, the frames and the rule draw; the same for all robots.").or(Value::Int(1)))
         .param(Param::new("motion", ParamType::Name("protocol"), "What moves the robot; its own body when left out."))
         .example("[type.demo.algorithm]\nclass = \"look-compute-move\"\nrule = \"centre-of-gravity\"\nscheduler = \"random\"\np = 0.5\nround = \"1s\"")
 }
 
-fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
+fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let travel = p.num("travel");
     let schedule = match p.text("scheduler") {
         "fsync" => Schedule::Full,
@@ -88,7 +95,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         "shortest" => Moves::Shortest { delta_m },
         _ => Moves::Rigid,
     };
-    let tuning = tuning(p)?;
+    let tuning = tuning(p, layout)?;
     let name = p.text("rule");
     let rule = by_name(name, &tuning)
         .ok_or_else(|| Diagnostic::error("unknown-rule", format!("there is no rule `{name}`")))?;
@@ -132,7 +139,7 @@ fn setup(p: &Params, rule: &dyn Rule) -> Setup {
     }
 }
 
-fn tuning(p: &Params) -> Result<Tuning, Diagnostic> {
+fn tuning(p: &Params, layout: &TypeLayout<'_>) -> Result<Tuning, Diagnostic> {
     let usual = Tuning::default();
     let area = p.points_or_none("area").map_or(usual.area, |a| (a[0], a[1]));
     if !(area.0.x < area.1.x && area.0.y < area.1.y) {
@@ -152,6 +159,15 @@ fn tuning(p: &Params) -> Result<Tuning, Diagnostic> {
         area,
         offset: p.point("offset"),
         pattern,
+        speed: p.num("speed"),
+        goals: p.points_or_none("goals").map_or_else(Vec::new, <[Vec2]>::to_vec),
+        way: GiveWay {
+            radius_m: p.num_or_none("radius").unwrap_or_else(|| layout.outline.reach()),
+            horizon_s: p.num("horizon"),
+            max_speed: p.num("max_speed"),
+            reach_m: p.num("reach"),
+            neighbours: p.int("neighbours") as usize,
+        },
     })
 }
 

@@ -10,6 +10,7 @@ mod lights;
 mod lloyd;
 mod midpoint;
 mod minbox;
+mod orca;
 mod pattern;
 mod pursuit;
 mod scatter;
@@ -28,6 +29,7 @@ pub use lights::TwoLights;
 pub use lloyd::Lloyd;
 pub use midpoint::Midpoint;
 pub use minbox::MinBox;
+pub use orca::{GiveWay, Orca};
 pub use pattern::PatternFormation;
 pub use pursuit::CyclicPursuit;
 pub use scatter::Scatter;
@@ -58,6 +60,12 @@ pub struct Tuning {
     pub offset: Vec2,
     /// The pattern to form, in any place and size.
     pub pattern: Vec<Vec2>,
+    /// Speed towards a goal, m/s.
+    pub speed: f64,
+    /// Goals in the world, by robot.
+    pub goals: Vec<Vec2>,
+    /// How robots with goals give way to each other.
+    pub way: GiveWay,
 }
 
 impl Default for Tuning {
@@ -70,6 +78,9 @@ impl Default for Tuning {
             area: (Vec2::ZERO, Vec2::new(1.0, 1.0)),
             offset: Vec2::new(-1.0, 0.0),
             pattern: Vec::new(),
+            speed: 1.0,
+            goals: Vec::new(),
+            way: GiveWay::default(),
         }
     }
 }
@@ -101,6 +112,7 @@ pub const NAMES: &[&str] = &[
     "reynolds",
     "platoon",
     "leader-follower",
+    "orca",
 ];
 
 /// The rule of that name.
@@ -143,6 +155,13 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
             let step = Vec2::new(t.step_m, 0.0);
             Arc::new(LeaderFollower { step, offset: t.offset, foresees: true })
         }
+        "orca" => Arc::new(Orca {
+            way: t.way,
+            speed: t.speed,
+            noise_rad: t.noise_rad,
+            round_s: t.round_s,
+            goals: t.goals,
+        }),
         _ => return None,
     })
 }

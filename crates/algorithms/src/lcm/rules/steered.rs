@@ -39,16 +39,7 @@ impl<S: Steering> Rule for Steered<S> {
         if self.kick_m > 0.0 && look.seen.iter().all(|s| s.moved == Vec2::ZERO) {
             return Decision::go(look, Vec2::at_angle(chance.between(0, 0.0, TAU)) * self.kick_m);
         }
-        // Positions count from where the robot is; those in the world do, when it knows where that is.
-        let here = look.here.unwrap_or(Vec2::ZERO);
-        let moving = |robot: Option<u32>, at: Vec2, moved: Vec2| Moving {
-            robot: robot.unwrap_or(0),
-            at: here + at,
-            velocity: moved * (1.0 / self.round_s),
-        };
-        let me = moving(look.me, Vec2::ZERO, look.moved);
-        let others: Vec<Moving> =
-            look.seen.iter().filter(|s| s.robot != look.me).map(|s| moving(s.robot, s.at, s.moved)).collect();
+        let (me, others) = movers(look, self.round_s);
         let velocity = me.velocity + self.steering.accelerate(0.0, &me, &others) * self.round_s;
         Decision::go(look, velocity * self.round_s)
     }
@@ -56,4 +47,17 @@ impl<S: Steering> Rule for Steered<S> {
     fn needs(&self) -> Needs {
         Needs { names: true, unit: true, axes: true, place: true, ..Needs::default() }
     }
+}
+
+/// The robot itself and all others in sight, with the velocities of their last displacements.
+pub(super) fn movers(look: &Snapshot, round_s: f64) -> (Moving, Vec<Moving>) {
+    // Positions count from where the robot is; those in the world do, when it knows where that is.
+    let here = look.here.unwrap_or(Vec2::ZERO);
+    let moving = |robot: Option<u32>, at: Vec2, moved: Vec2| Moving {
+        robot: robot.unwrap_or(0),
+        at: here + at,
+        velocity: moved * (1.0 / round_s),
+    };
+    let others = look.seen.iter().filter(|s| s.robot != look.me);
+    (moving(look.me, Vec2::ZERO, look.moved), others.map(|s| moving(s.robot, s.at, s.moved)).collect())
 }
