@@ -2,6 +2,7 @@
 
 mod ando;
 mod circle;
+mod compass;
 mod consensus;
 mod gather;
 mod gravity;
@@ -14,12 +15,14 @@ mod pattern;
 mod pursuit;
 mod scatter;
 mod sectors;
+mod settling;
 mod spread;
 mod steered;
 mod vicsek;
 
 pub use ando::Ando;
 pub use circle::CircleFormation;
+pub use compass::{Arcs, Erring, Errors};
 pub use consensus::{Consensus, Topology};
 pub use gather::GatherR2;
 pub use gravity::Gravity;
@@ -32,6 +35,7 @@ pub use pattern::PatternFormation;
 pub use pursuit::CyclicPursuit;
 pub use scatter::Scatter;
 pub use sectors::{Sector, Sectors};
+pub use settling::Settling;
 pub use spread::Spread;
 pub use steered::Steered;
 pub use vicsek::Vicsek;
@@ -58,6 +62,8 @@ pub struct Tuning {
     pub offset: Vec2,
     /// The pattern to form, in any place and size.
     pub pattern: Vec<Vec2>,
+    /// Greatest error of a compass, for rules that are made for one, rad.
+    pub compass_rad: f64,
 }
 
 impl Default for Tuning {
@@ -70,6 +76,7 @@ impl Default for Tuning {
             area: (Vec2::ZERO, Vec2::new(1.0, 1.0)),
             offset: Vec2::new(-1.0, 0.0),
             pattern: Vec::new(),
+            compass_rad: 0.0,
         }
     }
 }
@@ -84,6 +91,10 @@ pub const NAMES: &[&str] = &[
     "two-lights",
     "sectors",
     "sectors-changing",
+    "compass-kept",
+    "compass-changing",
+    "compass-changing-async",
+    "compass-settling",
     "circle",
     "spread",
     "spread-to-midpoint",
@@ -117,6 +128,10 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
         "two-lights" => Arc::new(TwoLights),
         "sectors" => Arc::new(Sectors::Fixed),
         "sectors-changing" => Arc::new(Sectors::Changing),
+        "compass-kept" => Arc::new(Erring::new(Errors::Kept, t.compass_rad)),
+        "compass-changing" => Arc::new(Erring::new(Errors::Changing, t.compass_rad)),
+        "compass-changing-async" => Arc::new(Erring::new(Errors::ChangingAsync, t.compass_rad)),
+        "compass-settling" => Arc::new(Settling),
         "circle" => Arc::new(CircleFormation),
         "spread" => Arc::new(Spread::HalfWay),
         "spread-to-midpoint" => Arc::new(Spread::ToMidpoint),
