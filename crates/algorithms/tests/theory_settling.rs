@@ -4,6 +4,7 @@
 mod common;
 
 use common::{in_sight, lost_sight, schedules};
+use std::f64::consts::{FRAC_PI_2, PI};
 use swarmyard_algorithms::lcm::rules::Settling;
 use swarmyard_algorithms::lcm::{Demon, Frame, Frames, Moves, Robots, Schedule, Setup, play};
 use swarmyard_base::Vec2;
@@ -66,8 +67,8 @@ fn taut() -> Vec<Vec<Vec2>> {
         at
     };
     // Nearly upright lines, leaning now to the one side and now to the other: here ways are cut short.
-    let bent: Vec<f64> = (0..11).map(|k| 1.5708 + [0.001, -0.2, 0.0, 0.4, -0.03][k % 5]).collect();
-    let comb: Vec<f64> = (0..11).map(|k| [1.5708, 0.1, -1.5708, 0.3, 1.4][k % 5]).collect();
+    let bent: Vec<f64> = (0..11).map(|k| FRAC_PI_2 + [0.001, -0.2, 0.0, 0.4, -0.03][k % 5]).collect();
+    let comb: Vec<f64> = (0..11).map(|k| [FRAC_PI_2, 0.1, -FRAC_PI_2, 0.3, 1.4][k % 5]).collect();
     vec![grid, column, row, path(&bent), path(&comb), common::ring(12, 1.9318, 0.1)]
 }
 
@@ -129,7 +130,7 @@ impl Demon for Never {
     fn frame(&mut self, robots: &Robots, _: u64, k: usize) -> Option<Frame> {
         let to = robots.at.iter().map(|p| *p - robots.at[k]).filter(|v| v.norm() > 1e-9);
         let near = to.min_by(|a, b| a.norm().total_cmp(&b.norm()))?;
-        Some(Frame { turn: near.angle() + std::f64::consts::PI, scale: 1.0, mirror: false })
+        Some(Frame { turn: near.angle() + PI, scale: 1.0, mirror: false })
     }
 }
 

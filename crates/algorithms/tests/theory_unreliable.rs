@@ -62,9 +62,10 @@ impl Round<'_> {
             return;
         }
         // Who goes to the other's place while that one goes to his gets there: else they come nearer, and that has an end.
-        let swap = to[0] == b && to[1] == a;
-        for s in if swap { &[1.0] } else { self.shares } {
-            for t in if swap { &[1.0] } else { self.shares } {
+        let whole: &[f64] = &[1.0];
+        let shares = if to[0] == b && to[1] == a { whole } else { self.shares };
+        for s in shares {
+            for t in shares {
                 self.note(3, b + (to[1] - b) * *t - a - (to[0] - a) * *s);
             }
         }
