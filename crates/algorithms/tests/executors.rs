@@ -285,7 +285,8 @@ fn tuning() -> Tuning {
 
 /// Plays both and compares; answers how far robots went.
 fn compare(rule: &str, word: &str, setup: &Setup, moves: Moves, params: Params) -> f64 {
-    let pure_rule = by_name(rule, &tuning()).expect("there is such a rule");
+    let tuning = Tuning { compass_rad: setup.compass.error, ..tuning() };
+    let pure_rule = by_name(rule, &tuning).expect("there is such a rule");
     let n = if pure_rule.needs().robots == 2 { 2 } else { 6 };
     let rounds = 12.95;
     let mut pure = start(n);
@@ -320,9 +321,21 @@ fn flexible_moves_private_frames_and_limited_sight_agree_too() {
         compare("gather", word, &Setup { frames, ..base.clone() }, Moves::Rigid, private);
         let limited = params("go-to-the-centre", word).with("visibility", Value::Num(4.0));
         compare("go-to-the-centre", word, &Setup { sees_m: 4.0, ..base.clone() }, Moves::Rigid, limited);
-        let compass = Compass { error: PI / 8.0, dynamic: false };
-        let erring = params("sectors", word).with("compass", Value::Num(PI / 8.0));
-        compare("sectors", word, &Setup { compass, ..base.clone() }, Moves::Rigid, erring);
+        let settling = params("compass-settling", word)
+            .with("visibility", Value::Num(4.0))
+            .with("compass", Value::Num(PI))
+            .with("compass_changes", Value::Bool(true))
+            .with("compass_settles", Value::Int(4));
+        let compass = Compass { error: PI, dynamic: true, settles: 4 };
+        let wrong = Setup { sees_m: 4.0, compass, ..base.clone() };
+        compare("compass-settling", word, &wrong, Moves::Rigid, settling);
+        for (name, dynamic) in [("sectors", false), ("compass-kept", false), ("compass-changing", true)] {
+            let compass = Compass { error: PI / 8.0, dynamic, settles: 0 };
+            let erring = params(name, word)
+                .with("compass", Value::Num(PI / 8.0))
+                .with("compass_changes", Value::Bool(dynamic));
+            compare(name, word, &Setup { compass, ..base.clone() }, Moves::Rigid, erring);
+        }
     }
 }
 

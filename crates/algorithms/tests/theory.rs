@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{cloud, draw, ring, rule, schedules, slope};
-use std::f64::consts::{PI, TAU};
+use common::{cloud, in_sight, lost_sight, ring, rule, schedules, slope};
+use std::f64::consts::PI;
 use swarmyard_algorithms::geometry::{convex_hull, in_convex};
 use swarmyard_algorithms::lcm::rules::{Ando, Gravity, Midpoint, MinBox};
 use swarmyard_algorithms::lcm::{Demon, Moves, Robots, Schedule, Script, Setup, play};
@@ -247,27 +247,6 @@ fn two_robots_in_turn_halve_their_distance_and_fail_to_meet() {
     let mut together = Robots::at(vec![Vec2::ZERO, Vec2::new(1.0, 0.0)]);
     play::round(&Midpoint, &setup, &Schedule::Full, Moves::Rigid, &mut together, 0);
     assert_eq!(together.diameter(), 0.0, "at once they meet");
-}
-
-/// Robots at random, each in sight of an earlier one.
-fn in_sight(n: usize, sees: f64, seed: u64) -> Robots {
-    let d = draw(seed);
-    let mut at = vec![Vec2::ZERO];
-    for k in 1..n as u32 {
-        let next_to = at[d.below(3 * k, k) as usize];
-        let off = Vec2::at_angle(d.between(3 * k + 1, 0.0, TAU)) * d.between(3 * k + 2, 0.5 * sees, sees);
-        at.push(next_to + off);
-    }
-    Robots::at(at)
-}
-
-fn lost_sight(before: &Robots, after: &Robots, sees: f64) -> bool {
-    let n = before.len();
-    (0..n).any(|i| {
-        (0..i).any(|j| {
-            (before.at[i] - before.at[j]).norm() <= sees && (after.at[i] - after.at[j]).norm() > sees + 1e-9
-        })
-    })
 }
 
 #[test]

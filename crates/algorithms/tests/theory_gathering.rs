@@ -11,8 +11,16 @@ use swarmyard_algorithms::lcm::{
 use swarmyard_base::Vec2;
 use swarmyard_base::math;
 
-const GATHERERS: &[&str] =
-    &["centre-of-gravity", "midpoint", "minbox", "go-to-the-centre", "gather", "sectors"];
+const GATHERERS: &[&str] = &[
+    "centre-of-gravity",
+    "midpoint",
+    "minbox",
+    "go-to-the-centre",
+    "gather",
+    "sectors",
+    "compass-kept",
+    "compass-settling",
+];
 
 fn towers(sizes: &[usize]) -> Robots {
     let places = ring(sizes.len().max(3), 2.0, 0.4);

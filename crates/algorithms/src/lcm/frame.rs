@@ -60,6 +60,8 @@ pub struct Compass {
     pub error: f64,
     /// Whether it deviates differently at every look.
     pub dynamic: bool,
+    /// The round (in asynchrony, the cycle) from which on it shows the truth; 0 means never.
+    pub settles: u64,
 }
 
 /// What robots tell about how many are in one place.
@@ -154,7 +156,7 @@ impl Setup {
         let needle = if self.compass.dynamic { anew } else { fixed };
         let turn = if self.frames.rotate {
             shape.between(0, 0.0, TAU)
-        } else if self.compass.error > 0.0 {
+        } else if self.compass.error > 0.0 && (self.compass.settles == 0 || round < self.compass.settles) {
             needle.between(1, -self.compass.error, self.compass.error)
         } else {
             0.0
@@ -262,6 +264,17 @@ mod tests {
             mirrored += u32::from(frame.mirror);
         }
         assert!((60..140).contains(&mirrored), "{mirrored}");
+    }
+
+    #[test]
+    fn a_compass_errs_until_it_settles() {
+        let compass = Compass { error: 2.0, dynamic: true, settles: 30 };
+        let setup = Setup { compass, ..Setup::default() };
+        let turns: Vec<f64> = (0..60).map(|round| setup.frame(1, round).turn).collect();
+        assert!(turns[..30].iter().all(|t| *t != 0.0 && t.abs() <= 2.0));
+        assert!(turns[30..].iter().all(|t| *t == 0.0));
+        let never = Setup { compass: Compass { settles: 0, ..compass }, ..Setup::default() };
+        assert!((0..60).all(|round| never.frame(1, round).turn != 0.0));
     }
 
     #[test]

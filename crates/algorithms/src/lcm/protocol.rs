@@ -47,8 +47,9 @@ fn sheet() -> Sheet {
         .param(Param::number("delta", Unit::Metre, "Least way of a move that is stopped.").within(1e-9, 1e9).or_num(0.1))
         .param(Param::new("frames", ParamType::Choice(&["common", "scaled", "rotated", "any"]), "Private frames: the world's; with units of their own; with axes of their own too; with left and right exchanged too.").or_text("common"))
         .param(Param::new("redraw", ParamType::Bool, "Whether private frames are drawn anew at every look.").or(Value::Bool(false)))
-        .param(Param::number("compass", Unit::Radian, "Greatest error of the compass, with common or scaled frames.").within(0.0, PI).or_num(0.0))
+        .param(Param::number("compass", Unit::Radian, "Greatest error of the compass, with common or scaled frames; the rules `compass-…` are made for it.").within(0.0, PI).or_num(0.0))
         .param(Param::new("compass_changes", ParamType::Bool, "Whether the compass errs differently at every look.").or(Value::Bool(false)))
+        .param(Param::new("compass_settles", ParamType::Int { min: 0, max: i64::MAX }, "The round (in async, the cycle) from which on compasses show the truth; 0 means never.").or(Value::Int(0)))
         .param(Param::new("multiplicity", ParamType::Choice(&["none", "weak", "strong"]), "What a robot tells about how many are in one place.").or_text("strong"))
         .param(Param::number("visibility", Unit::Metre, "How far robots see, by a view and a gps; everywhere, by a gps, when left out.").within(1e-9, 1e9))
         .param(Param::number("error", Unit::Metre, "Error of the positioning sensor.").within(0.0, 1e9).or_num(0.0))
@@ -125,7 +126,11 @@ fn setup(p: &Params, rule: &dyn Rule) -> Setup {
             mirror: frames == "any",
             redraw: p.bool("redraw"),
         },
-        compass: Compass { error: p.num("compass"), dynamic: p.bool("compass_changes") },
+        compass: Compass {
+            error: p.num("compass"),
+            dynamic: p.bool("compass_changes"),
+            settles: p.int("compass_settles") as u64,
+        },
         given: Vec::new(),
         multiplicity: match p.text("multiplicity") {
             "none" => Multiplicity::None,
@@ -168,6 +173,7 @@ fn tuning(p: &Params, layout: &TypeLayout<'_>) -> Result<Tuning, Diagnostic> {
             reach_m: p.num("reach"),
             neighbours: p.int("neighbours") as usize,
         },
+        compass_rad: p.num("compass"),
     })
 }
 

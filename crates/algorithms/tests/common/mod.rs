@@ -55,6 +55,28 @@ pub(crate) fn rescale(robots: &mut Robots) -> f64 {
     width
 }
 
+/// Robots at random, each in sight of an earlier one.
+pub(crate) fn in_sight(n: usize, sees: f64, seed: u64) -> Robots {
+    let d = draw(seed);
+    let mut at = vec![Vec2::ZERO];
+    for k in 1..n as u32 {
+        let next_to = at[d.below(3 * k, k) as usize];
+        let off = Vec2::at_angle(d.between(3 * k + 1, 0.0, TAU)) * d.between(3 * k + 2, 0.5 * sees, sees);
+        at.push(next_to + off);
+    }
+    Robots::at(at)
+}
+
+/// Whether somebody who saw somebody does not any more.
+pub(crate) fn lost_sight(before: &Robots, after: &Robots, sees: f64) -> bool {
+    let n = before.len();
+    (0..n).any(|i| {
+        (0..i).any(|j| {
+            (before.at[i] - before.at[j]).norm() <= sees && (after.at[i] - after.at[j]).norm() > sees + 1e-9
+        })
+    })
+}
+
 /// Slope of a straight line through points, by least squares.
 pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;

@@ -2,6 +2,7 @@
 
 mod ando;
 mod circle;
+mod compass;
 mod consensus;
 mod gather;
 mod gravity;
@@ -15,12 +16,14 @@ mod pattern;
 mod pursuit;
 mod scatter;
 mod sectors;
+mod settling;
 mod spread;
 mod steered;
 mod vicsek;
 
 pub use ando::Ando;
 pub use circle::CircleFormation;
+pub use compass::{Arcs, Erring, Errors};
 pub use consensus::{Consensus, Topology};
 pub use gather::GatherR2;
 pub use gravity::Gravity;
@@ -34,6 +37,7 @@ pub use pattern::PatternFormation;
 pub use pursuit::CyclicPursuit;
 pub use scatter::Scatter;
 pub use sectors::{Sector, Sectors};
+pub use settling::Settling;
 pub use spread::Spread;
 pub use steered::Steered;
 pub use vicsek::Vicsek;
@@ -66,6 +70,8 @@ pub struct Tuning {
     pub goals: Vec<Vec2>,
     /// How robots with goals give way to each other.
     pub way: GiveWay,
+    /// Greatest error of a compass, for rules that are made for one, rad.
+    pub compass_rad: f64,
 }
 
 impl Default for Tuning {
@@ -81,6 +87,7 @@ impl Default for Tuning {
             speed: 1.0,
             goals: Vec::new(),
             way: GiveWay::default(),
+            compass_rad: 0.0,
         }
     }
 }
@@ -95,6 +102,10 @@ pub const NAMES: &[&str] = &[
     "two-lights",
     "sectors",
     "sectors-changing",
+    "compass-kept",
+    "compass-changing",
+    "compass-changing-async",
+    "compass-settling",
     "circle",
     "spread",
     "spread-to-midpoint",
@@ -129,6 +140,10 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
         "two-lights" => Arc::new(TwoLights),
         "sectors" => Arc::new(Sectors::Fixed),
         "sectors-changing" => Arc::new(Sectors::Changing),
+        "compass-kept" => Arc::new(Erring::new(Errors::Kept, t.compass_rad)),
+        "compass-changing" => Arc::new(Erring::new(Errors::Changing, t.compass_rad)),
+        "compass-changing-async" => Arc::new(Erring::new(Errors::ChangingAsync, t.compass_rad)),
+        "compass-settling" => Arc::new(Settling),
         "circle" => Arc::new(CircleFormation),
         "spread" => Arc::new(Spread::HalfWay),
         "spread-to-midpoint" => Arc::new(Spread::ToMidpoint),
