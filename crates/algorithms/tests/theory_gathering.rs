@@ -12,7 +12,7 @@ use swarmyard_base::Vec2;
 use swarmyard_base::math;
 
 const GATHERERS: &[&str] =
-    &["centre-of-gravity", "midpoint", "minbox", "go-to-the-centre", "gather", "sectors"];
+    &["centre-of-gravity", "midpoint", "minbox", "go-to-the-centre", "gather", "weber", "sectors"];
 
 fn towers(sizes: &[usize]) -> Robots {
     let places = ring(sizes.len().max(3), 2.0, 0.4);

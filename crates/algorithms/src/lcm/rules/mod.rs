@@ -6,6 +6,7 @@ mod consensus;
 mod gather;
 mod gravity;
 mod leader;
+mod life_line;
 mod lights;
 mod lloyd;
 mod midpoint;
@@ -17,6 +18,7 @@ mod sectors;
 mod spread;
 mod steered;
 mod vicsek;
+mod weber;
 
 pub use ando::Ando;
 pub use circle::CircleFormation;
@@ -24,6 +26,7 @@ pub use consensus::{Consensus, Topology};
 pub use gather::GatherR2;
 pub use gravity::Gravity;
 pub use leader::LeaderFollower;
+pub use life_line::LifeLine;
 pub use lights::TwoLights;
 pub use lloyd::Lloyd;
 pub use midpoint::Midpoint;
@@ -35,6 +38,7 @@ pub use sectors::{Sector, Sectors};
 pub use spread::Spread;
 pub use steered::Steered;
 pub use vicsek::Vicsek;
+pub use weber::Weber;
 
 use super::Rule;
 use super::flocks::{CuckerSmale, OlfatiSaber, Platoon, Reynolds};
@@ -81,6 +85,8 @@ pub const NAMES: &[&str] = &[
     "minbox",
     "go-to-the-centre",
     "gather",
+    "weber",
+    "weber-align",
     "two-lights",
     "sectors",
     "sectors-changing",
@@ -101,6 +107,7 @@ pub const NAMES: &[&str] = &[
     "reynolds",
     "platoon",
     "leader-follower",
+    "life-line",
 ];
 
 /// The rule of that name.
@@ -114,6 +121,8 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
         "minbox" => Arc::new(MinBox),
         "go-to-the-centre" => Arc::new(Ando),
         "gather" => Arc::new(GatherR2),
+        "weber" => Arc::new(Weber::Gather),
+        "weber-align" => Arc::new(Weber::Align),
         "two-lights" => Arc::new(TwoLights),
         "sectors" => Arc::new(Sectors::Fixed),
         "sectors-changing" => Arc::new(Sectors::Changing),
@@ -143,6 +152,7 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
             let step = Vec2::new(t.step_m, 0.0);
             Arc::new(LeaderFollower { step, offset: t.offset, foresees: true })
         }
+        "life-line" => Arc::new(LifeLine { step_m: t.step_m, keep: 0.9, noise_rad: t.noise_rad }),
         _ => return None,
     })
 }
