@@ -30,12 +30,22 @@ enum Walk {
     Chase,
     /// Onto the highest number that has set out.
     ChaseLast,
+    /// Straight out; then back to the nearest one, up to a step, and away from the one behind that.
+    Tease,
     /// Each of these for a while.
     Moody,
 }
 
-const WALKS: [Walk; 7] =
-    [Walk::Straight, Walk::Circle, Walk::Drunk, Walk::Shuttle, Walk::Chase, Walk::ChaseLast, Walk::Moody];
+const WALKS: [Walk; 8] = [
+    Walk::Straight,
+    Walk::Circle,
+    Walk::Drunk,
+    Walk::Shuttle,
+    Walk::Chase,
+    Walk::ChaseLast,
+    Walk::Tease,
+    Walk::Moody,
+];
 
 /// A chain in the course of being played.
 struct Line {
@@ -142,8 +152,8 @@ impl Line {
     /// Two that live are in one place, at the end of the round.
     fn collision(&self) -> Option<(usize, usize)> {
         let living = self.living();
-        let pairs = living.iter().flat_map(|a| living.iter().map(move |b| (*a, *b)));
-        { pairs }.find(|(a, b)| a < b && self.far(*a, *b) <= BIT)
+        let mut pairs = living.iter().flat_map(|a| living.iter().map(move |b| (*a, *b)));
+        pairs.find(|(a, b)| a < b && self.far(*a, *b) <= BIT)
     }
 
     /// One that lives or waits, and has no living one of lower number in sight.
@@ -176,17 +186,17 @@ impl Line {
                 assert!(!self.is_stuck(k) || moved == Vec2::ZERO, "{what}: robot {k} is stuck and moves");
             }
         }
-        for k in self.living() {
-            let nearer = |j: &usize| *j > k && self.far(*j, k) <= STEP;
-            let drives_out = self.living().iter().any(nearer);
+        let line: &Line = self;
+        for k in line.living() {
+            let drives_out = line.living().iter().any(|j| *j > k && line.far(*j, k) <= STEP);
             assert!(
-                !(drives_out && self.is_stuck(k)),
+                !(drives_out && line.is_stuck(k)),
                 "{what}: robot {k} is stuck and drives another one out"
             );
-            let lower: Vec<usize> = (0..k).filter(|j| self.lives(*j)).collect();
-            let in_sight = |far: f64| lower.iter().filter(move |j| self.far(**j, k) <= far + BIT);
-            if k > 0 && in_sight(self.setup.sees_m).all(|j| self.is_stuck(*j)) {
-                let near = in_sight(self.setup.sees_m - STEP).next();
+            let lower: Vec<usize> = (0..k).filter(|j| line.lives(*j)).collect();
+            let in_sight = |far: f64| lower.iter().filter(move |j| line.far(**j, k) <= far + BIT);
+            if k > 0 && in_sight(line.setup.sees_m).all(|j| line.is_stuck(*j)) {
+                let near = in_sight(line.setup.sees_m - STEP).next();
                 assert!(near.is_some(), "{what}: all that robot {k} sees are stuck and may be lost");
             }
         }

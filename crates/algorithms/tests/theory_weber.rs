@@ -121,7 +121,7 @@ impl Count {
 // Weber_point.v: `weber_contract`, and `weber_contract_unique`.
 #[test]
 fn robots_that_come_nearer_to_their_weber_point_leave_it_where_it_is() {
-    let (mut worst, mut gravity) = (0.0, f64::INFINITY);
+    let (mut worst, mut moved) = (0.0, 0);
     for seed in 0..800 {
         let robots = cloud(3 + seed as usize % 12, 1000 + seed);
         let w = weber(&robots.at);
@@ -139,11 +139,13 @@ fn robots_that_come_nearer_to_their_weber_point_leave_it_where_it_is() {
         };
         worst = math::max(worst, (weber(&nearer(w)) - w).norm());
         let c = robots.centre();
-        gravity = math::min(gravity, (Robots::at(nearer(c)).centre() - c).norm());
+        moved += u32::from((Robots::at(nearer(c)).centre() - c).norm() > 0.01);
     }
-    println!("the Weber point moved by {worst:.1e} at most, the centre of gravity by {gravity:.1e} at least");
+    println!(
+        "the Weber point moved by {worst:.1e} at most, the centre of gravity by a centimetre in {moved} of 800"
+    );
     assert!(worst < SAME);
-    assert!(gravity > 1e-3, "another centre does move");
+    assert!(moved > 700, "another centre does move");
 }
 
 // Gather_flex_async.v: `weber_correct`, with its invariant and its measure.
@@ -215,7 +217,7 @@ fn late(n: usize) -> Schedule {
 #[test]
 fn a_target_seen_long_ago_is_still_the_weber_point_and_no_longer_the_centre_of_gravity() {
     for n in 3..10 {
-        for (rule, meets) in [(&Weber::Gather as &dyn Rule, true), (&Gravity, false)] {
+        for (rule, meets) in [(&Weber::Gather as &dyn Rule, true), (&Gravity as &dyn Rule, false)] {
             let mut robots = cloud(n, 30 + n as u64);
             // Its way must not be short: the first robot is far away from the others.
             robots.at[0] = Vec2::new(20.0, 3.0);
