@@ -143,17 +143,20 @@ fn middle(towers: &[(Vec2, f64)], along: Vec2) -> Vec2 {
     let mut order: Vec<(f64, Vec2, f64)> = towers.iter().map(|(p, w)| (p.dot(along), *p, *w)).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * order.iter().map(|o| o.2).sum::<f64>();
-    // The first place that has half of all up to it, from either end.
-    let first = |from: &mut dyn Iterator<Item = &(f64, Vec2, f64)>| {
-        let mut passed = 0.0;
-        let found = from.find(|o| {
-            passed += o.2;
-            passed >= half
-        });
-        found.map_or(Vec2::ZERO, |o| o.1)
-    };
-    let (low, high) = (first(&mut order.iter()), first(&mut order.iter().rev()));
+    let (low, high) = (half_way(order.iter(), half), half_way(order.iter().rev(), half));
     if low == high { low } else { (low + high) * 0.5 }
+}
+
+/// The first place that has half of all up to it.
+fn half_way<'a>(order: impl Iterator<Item = &'a (f64, Vec2, f64)>, half: f64) -> Vec2 {
+    let mut passed = 0.0;
+    for (_, place, weight) in order {
+        passed += weight;
+        if passed >= half {
+            return *place;
+        }
+    }
+    Vec2::ZERO
 }
 
 #[cfg(test)]
