@@ -256,12 +256,12 @@ fn a_life_line_never_breaks_and_nobody_in_it_ever_meets_anybody() {
     for walk in WALKS {
         for sees in [7.001 * STEP, 8.0 * STEP, 12.0 * STEP] {
             for keep in [0.0, 0.5, 0.9, 1.0 - 1e-9] {
-                for seed in 0..4 {
+                for seed in 0..3 {
                     let start =
-                        if seed == 0 { at_base(25) } else { crooked(25, 3 + seed as usize * 3, sees, seed) };
+                        if seed == 0 { at_base(20) } else { crooked(20, 3 + seed as usize * 3, sees, seed) };
                     let mut line = Line::new(start, sees, keep, walk, seed);
                     let rule = line.rule;
-                    for r in 0..200 {
+                    for r in 0..120 {
                         if !line.somebody_waits() {
                             break;
                         }
@@ -282,7 +282,7 @@ fn a_life_line_never_breaks_and_nobody_in_it_ever_meets_anybody() {
         }
     }
     println!("life line: {rounds} rounds, {set_out} set out, {stuck} times stuck, {withdrawn} withdrew;");
-    println!("life line: never nearer than {nearest:.4} steps");
+    println!("life line: never nearer than {nearest:.1e} of a step");
     assert!(set_out > 500 && stuck > 500 && withdrawn > 500, "all of it happens");
 }
 
@@ -290,11 +290,11 @@ fn a_life_line_never_breaks_and_nobody_in_it_ever_meets_anybody() {
 fn first_failure(rule: &dyn Rule, sees: f64, speed: f64, walks: &[Walk]) -> Option<(u64, String)> {
     let mut first: Option<(u64, String)> = None;
     for walk in walks {
-        for seed in 0..20 {
-            let start = if seed == 0 { at_base(25) } else { crooked(25, 3 + seed as usize % 10, sees, seed) };
+        for seed in 0..8 {
+            let start = if seed == 0 { at_base(20) } else { crooked(20, 3 + seed as usize % 10, sees, seed) };
             let mut line = Line::new(start, sees, 0.9, *walk, seed);
             line.speed = speed;
-            for r in 0..200 {
+            for r in 0..120 {
                 if !line.somebody_waits() || first.as_ref().is_some_and(|f| f.0 <= r) {
                     break;
                 }
@@ -353,19 +353,17 @@ fn a_life_line_in_which_nobody_withdraws_fails() {
 #[test]
 fn a_life_line_without_the_light_that_warns_fails() {
     let dark = Without { light: LifeLine::STUCK, instead: LifeLine::GOES };
-    let found = first_failure(&dark, 7.001 * STEP, STEP, &WALKS);
+    let found = first_failure(&dark, 7.001 * STEP, STEP, &[Walk::Tease]);
     println!("without the warning: {found:?}");
     assert!(found.is_some());
-    assert_eq!(first_failure(&plain(), 7.001 * STEP, STEP, &WALKS), None);
+    assert_eq!(first_failure(&plain(), 7.001 * STEP, STEP, &[Walk::Tease]), None);
 }
 
 #[test]
 fn a_life_line_of_robots_that_see_too_short_a_way_fails() {
-    for sees in [4.0, 4.5, 5.0, 6.0] {
-        let found = first_failure(&plain(), sees * STEP, STEP, &WALKS);
-        println!("sees {sees} steps: {found:?}");
-        assert!(found.is_some() || sees > 4.5);
-    }
+    let found = first_failure(&plain(), 4.0 * STEP, STEP, &[Walk::Drunk, Walk::Tease]);
+    println!("sees four steps: {found:?}");
+    assert!(found.is_some());
 }
 
 #[test]
