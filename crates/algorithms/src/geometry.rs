@@ -1,8 +1,12 @@
-//! Plane geometry that algorithms for robots need: the smallest enclosing circle, convex hulls, Voronoi cells
-//! and the symmetry of a set of points.
+//! Plane geometry that algorithms for robots need: the smallest enclosing circle, convex hulls, Voronoi cells,
+//! the symmetry of a set of points and its geometric median.
 //!
 //! In: points. Out: exact up to rounding; what is compared is compared with a tolerance the caller gives.
 //! Nothing here knows about robots.
+
+mod median;
+
+pub use median::geometric_median;
 
 use std::f64::consts::TAU;
 use swarmyard_base::hash::mix64;
@@ -105,6 +109,22 @@ pub fn convex_hull(points: &[Vec2]) -> Vec<Vec2> {
     half(&mut p.iter().copied());
     half(&mut p.iter().rev().copied());
     hull
+}
+
+/// The width of a set of points: the least distance of two parallel lines that have all of them between them. 0 when
+/// they are on a line. It never grows when points move within their convex hull.
+#[must_use]
+pub fn width(points: &[Vec2]) -> f64 {
+    let hull = convex_hull(points);
+    if hull.len() < 3 {
+        return 0.0;
+    }
+    let from_edge = |k: usize| {
+        let (a, b) = (hull[k], hull[(k + 1) % hull.len()]);
+        let far = hull.iter().map(|p| (b - a).cross(*p - a)).fold(0.0, math::max);
+        far / (b - a).norm()
+    };
+    (0..hull.len()).map(from_edge).fold(f64::INFINITY, math::min)
 }
 
 /// Whether a point is in a convex polygon (counter-clockwise) or nearer to it than an allowance.
@@ -285,6 +305,24 @@ mod tests {
                 assert_eq!(hull.contains(q), !inside, "seed {seed}, point {i}");
             }
         }
+    }
+
+    #[test]
+    fn the_width_is_the_least_extent_over_all_directions() {
+        for seed in 0..20 {
+            let p = cloud(9, 400 + seed);
+            let extent = |k: u32| {
+                let u = Vec2::at_angle(TAU * f64::from(k) / 40_000.0);
+                let low = p.iter().map(|q| q.dot(u)).fold(f64::INFINITY, math::min);
+                p.iter().map(|q| q.dot(u)).fold(f64::NEG_INFINITY, math::max) - low
+            };
+            let least = (0..20_000).map(extent).fold(f64::INFINITY, math::min);
+            let exact = width(&p);
+            assert!(exact <= least + 1e-12 && least - exact < 2e-3, "seed {seed}: {exact} and {least}");
+        }
+        let square = rectangle(Vec2::ZERO, Vec2::new(3.0, 2.0));
+        assert!((width(&square) - 2.0).abs() < 1e-12);
+        assert_eq!(width(&[Vec2::ZERO, Vec2::new(1.0, 1.0), Vec2::new(3.0, 3.0)]), 0.0);
     }
 
     #[test]

@@ -240,9 +240,14 @@ fn params(rule: &str, scheduler: &str) -> Params {
         .with("scheduler", text(scheduler))
         .with("round", Value::Num(ROUND_S))
         .with("seed", Value::Int(5))
+        .with("lights", Value::Int(lights(rule)))
         .with("pattern", Value::Points(tuning().pattern))
         .with("goals", Value::Points(tuning().goals))
         .with("radius", Value::Num(tuning().way.radius_m))
+}
+
+fn lights(rule: &str) -> i64 {
+    i64::from(by_name(rule, &tuning()).expect("there is such a rule").needs().lights.max(2))
 }
 
 fn schedule(word: &str) -> Schedule {
@@ -337,6 +342,27 @@ fn flexible_moves_private_frames_and_limited_sight_agree_too() {
             compare(name, word, &Setup { compass, ..base.clone() }, Moves::Rigid, erring);
         }
     }
+}
+
+#[test]
+fn a_life_line_from_a_base_agrees_too() {
+    let mut at = vec![Vec2::ZERO; 6];
+    at[0] = Vec2::new(0.15, 0.0);
+    let start = Robots::at(at);
+    let pure_rule = by_name("life-line", &tuning()).expect("there is such a rule");
+    let setup = Setup { sees_m: 0.8, ..setup("life-line") };
+    let mut pure = start.clone();
+    let how = (&Schedule::Full, Moves::Rigid, 0.8);
+    play::in_time(pure_rule.as_ref(), &setup, how, &mut pure, 29.95, |_, _, _| {});
+    let params = params("life-line", "fsync").with("visibility", Value::Num(0.8));
+    let (live, said) = live(params, &start, 29.95 * ROUND_S, Trial::Nothing);
+    assert!(said.is_empty(), "{said:?}");
+    assert_agree(&pure, &live, "a life line");
+    let out = live.light.iter().filter(|l| **l == rules::LifeLine::GOES).count();
+    assert!(
+        out > 3 && live.light.contains(&rules::LifeLine::FRESH),
+        "some have set out, one waits: {live:?}"
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@ const GATHERERS: &[&str] = &[
     "minbox",
     "go-to-the-centre",
     "gather",
+    "weber",
     "sectors",
     "compass-kept",
     "compass-settling",

@@ -7,6 +7,7 @@ mod consensus;
 mod gather;
 mod gravity;
 mod leader;
+mod life_line;
 mod lights;
 mod lloyd;
 mod midpoint;
@@ -20,6 +21,7 @@ mod settling;
 mod spread;
 mod steered;
 mod vicsek;
+mod weber;
 
 pub use ando::Ando;
 pub use circle::CircleFormation;
@@ -28,6 +30,7 @@ pub use consensus::{Consensus, Topology};
 pub use gather::GatherR2;
 pub use gravity::Gravity;
 pub use leader::LeaderFollower;
+pub use life_line::LifeLine;
 pub use lights::TwoLights;
 pub use lloyd::Lloyd;
 pub use midpoint::Midpoint;
@@ -41,6 +44,7 @@ pub use settling::Settling;
 pub use spread::Spread;
 pub use steered::Steered;
 pub use vicsek::Vicsek;
+pub use weber::Weber;
 
 use super::Rule;
 use super::flocks::{CuckerSmale, OlfatiSaber, Platoon, Reynolds};
@@ -99,6 +103,8 @@ pub const NAMES: &[&str] = &[
     "minbox",
     "go-to-the-centre",
     "gather",
+    "weber",
+    "weber-align",
     "two-lights",
     "sectors",
     "sectors-changing",
@@ -124,6 +130,7 @@ pub const NAMES: &[&str] = &[
     "platoon",
     "leader-follower",
     "orca",
+    "life-line",
 ];
 
 /// The rule of that name.
@@ -137,6 +144,8 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
         "minbox" => Arc::new(MinBox),
         "go-to-the-centre" => Arc::new(Ando),
         "gather" => Arc::new(GatherR2),
+        "weber" => Arc::new(Weber::Gather),
+        "weber-align" => Arc::new(Weber::Align),
         "two-lights" => Arc::new(TwoLights),
         "sectors" => Arc::new(Sectors::Fixed),
         "sectors-changing" => Arc::new(Sectors::Changing),
@@ -177,6 +186,7 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
             round_s: t.round_s,
             goals: t.goals,
         }),
+        "life-line" => Arc::new(LifeLine { step_m: t.step_m, keep: 0.9, noise_rad: t.noise_rad }),
         _ => return None,
     })
 }
