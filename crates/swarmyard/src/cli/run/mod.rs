@@ -206,11 +206,12 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
         return Err(waiting(&waits).on(args.file.display().to_string()));
     }
     let until = args.until.unwrap_or(Until::Time(sim.model().run.duration));
+    let judge = Judge::open(args, &mut sim)?;
     let mut tape = Tape::open(args, &sim, out)?;
     let mut sinks = Sinks {
         events: Events::open(args.events.as_deref())?,
         neko: NekoLog::open(args.neko_log.as_deref(), &mut sim)?,
-        judge: Judge::open(args, &mut sim)?,
+        judge,
         hash_every: args.hash_every,
         progress: Progress::new(!args.quiet),
         json: out.json,
@@ -239,7 +240,7 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     came_home?;
     sinks.events.end(&sim)?;
     sinks.neko.end()?;
-    let judged = sinks.judge.end(&mut sim, args.settle);
+    let judged = sinks.judge.end(&sim, args.settle);
     report::tail(&report::Ended { args, sim: &sim, ending, wall, kept, spread, judged }, out)
 }
 
