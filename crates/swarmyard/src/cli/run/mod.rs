@@ -148,7 +148,8 @@ impl RunArgs {
             (self.neko_log.is_some(), "neko-log", "a log of Neko's robot simulator can be written"),
             (self.judge, "judge", "promises of protocols can be judged"),
         ];
-        if let Some((_, code, what)) = alone.iter().find(|(wanted, ..)| *wanted && self.spread.is_wanted()) {
+        let refused = alone.into_iter().find(|(wanted, ..)| *wanted && self.spread.is_wanted());
+        if let Some((_, code, what)) = refused {
             let what = format!("{what} of a run in one process only");
             return Err(Failure::new(Exit::Usage, code, what).help("leave out --workers and --hosts"));
         }
