@@ -11,7 +11,7 @@ use crate::carry::carry;
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
 use crate::journal::{BusAccess, InputKind, Journal};
-use crate::live::{Going, LiveNote, LiveState, Played, Sky, play};
+use crate::live::{Dealing, Going, LiveNote, LiveState, Played, Sky, Wants, play};
 use crate::meter::{Meter, Spent, Watch};
 use crate::minds::Minds;
 use crate::model::Model;
@@ -146,9 +146,13 @@ fn resolve_live(
     if !live.mid {
         set_out(model, &mut live, scratch);
     }
-    let wants = (scratch.stride == Stride::Event, scratch.notes);
+    let (one_event, dealings) = (scratch.stride == Stride::Event, scratch.dealings.is_some());
+    let wants = Wants { one_event, notes: scratch.notes, dealings };
     let bound = Moment::at(bound);
     scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants, answers);
+    if let Some(all) = &mut scratch.dealings {
+        all.append(&mut scratch.played.dealings);
+    }
     scratch.live = Some(live);
 }
 
@@ -514,6 +518,9 @@ pub struct Scratch {
     pub stride: Stride,
     /// Whether it is told what happens to robots that live by events.
     pub notes: bool,
+    /// What protocols of robots that live by events had to do with each other since somebody took it away; `None` when
+    /// nobody wants to know.
+    pub dealings: Option<Vec<Dealing>>,
     /// What bodies cost, when somebody lends a clock.
     pub(crate) meter: Meter,
     /// The stop, level of detail and quantum that the readings in `next` belong to.

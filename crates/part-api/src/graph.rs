@@ -204,6 +204,17 @@ impl GraphModel {
         self.nodes.get(node as usize).map_or_else(Vec::new, |n| n.model.ports())
     }
 
+    /// Who provides what a port of a protocol needs: the name of another protocol, or `network`. `None` for the robot's
+    /// own motions and sensors, and for what nobody provides.
+    #[must_use]
+    pub fn provider_of(&self, node: u16, port: u16) -> Option<&str> {
+        match self.nodes.get(usize::from(node))?.ports.get(usize::from(port))? {
+            Provider::Network => Some("network"),
+            Provider::Node(k) => Some(&self.nodes[usize::from(*k)].name),
+            Provider::Body | Provider::Nobody => None,
+        }
+    }
+
     /// Name of the protocol with this id.
     #[must_use]
     pub fn name_of(&self, id: u32) -> Option<&str> {

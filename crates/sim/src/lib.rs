@@ -14,6 +14,7 @@ pub mod occupancy;
 mod sim;
 mod statistics;
 mod timeline;
+pub mod witness;
 
 pub use crowd::{Crowd, Progress, Run};
 pub use mapper::Mapper;
@@ -22,3 +23,4 @@ pub use modules::{KERNEL, Modules};
 pub use sim::{Error, Options, Scenario, Shelved, Sim, registry_with, standard_registry};
 pub use statistics::{ElsewhereFigures, LinkFigures, RobotFigures, Statistics, WorkerFigures};
 pub use timeline::{Timeline, View};
+pub use witness::Witness;

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use swarmyard_agents::{Crew, Elsewhere, Prices, Stand, Workshop};
 use swarmyard_base::{Diagnostic, Diagnostics, Moment, Pose2, Ratio, Sources, Time, Twist2, Uid};
 use swarmyard_engine::{
-    BusAccess, Compiled, ControllerKind, Frame, Grouping, InputKind, Journal, Kept, LiveEvent, Minds, Model,
-    PartKind, Pool, Scratch, SnapshotError, State, Step, Stride, compile, full_hash, registers_sensed,
-    snapshot, step, step_hash,
+    BusAccess, Compiled, ControllerKind, Dealing, Frame, Grouping, InputKind, Journal, Kept, LiveEvent,
+    Minds, Model, PartKind, Pool, Scratch, SnapshotError, State, Step, Stride, compile, full_hash,
+    registers_sensed, snapshot, step, step_hash,
 };
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::{BadAccess, Detail, Mark, Program, RegisterFile, Registry};
@@ -375,6 +375,18 @@ impl Sim {
         self.scratch.notes = wanted;
     }
 
+    /// Says whether it is kept what protocols of robots that live by events ask of each other and tell, until somebody
+    /// takes it away by [`Sim::dealings`]. No result depends on it, and no recording has it. A run whose steps others
+    /// take keeps nothing.
+    pub fn keep_dealings(&mut self, wanted: bool) {
+        self.scratch.dealings = wanted.then(Vec::new);
+    }
+
+    /// What was kept since this was last asked, in order.
+    pub fn dealings(&mut self) -> Vec<Dealing> {
+        self.scratch.dealings.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Which robots could hear each other now, as pairs of slots: what displays draw as links. `None` when it
     /// does not depend on the place: everybody can. Without a network nobody can.
     #[must_use]
@@ -453,6 +465,7 @@ impl Sim {
     fn fresh_scratch(&self) -> Scratch {
         let mut scratch = Scratch::with_grouping(self.grouping);
         scratch.notes = self.notes;
+        scratch.dealings = self.scratch.dealings.is_some().then(Vec::new);
         scratch
     }
 

@@ -42,6 +42,6 @@ pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;
 pub use swarmyard_sim::{
     Crowd, ElsewhereFigures, Error, Gauge, KERNEL, LinkFigures, Mapper, Modules, Options, Quantity,
-    RobotFigures, Scenario, Shelved, Sim, Statistics, Timeline, View, WorkerFigures, occupancy,
-    registry_with, standard_registry,
+    RobotFigures, Scenario, Shelved, Sim, Statistics, Timeline, View, Witness, WorkerFigures, occupancy,
+    registry_with, standard_registry, witness,
 };

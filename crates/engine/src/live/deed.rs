@@ -1,7 +1,7 @@
 //! What a robot's algorithm reaches of the world.
 
 use super::air::Sight;
-use super::note::Note;
+use super::note::{Deal, Note};
 use super::play::Play;
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveState, Status};
@@ -13,7 +13,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::{nearest_points, separation};
 use swarmyard_part_api::{
-    Air, Answer, Message, Motion, Network, Outline, Pending, Query, Robot, Seen, Surroundings, Watch,
+    Air, Answer, Indication, Message, Motion, Network, Outline, Pending, Query, Request, Robot, Seen,
+    Surroundings, Watch,
 };
 
 /// One robot at work.
@@ -175,6 +176,14 @@ impl Robot for Deed<'_, '_> {
 
     fn shine(&mut self, light: u8) {
         self.play.state.robots[self.robot as usize].light = light;
+    }
+
+    fn asked(&mut self, node: u16, port: usize, request: &Request) {
+        self.play.hear(self.robot, || Deal::Asked { node, port: port as u16, request: request.clone() });
+    }
+
+    fn told(&mut self, node: u16, port: usize, what: &Indication) {
+        self.play.hear(self.robot, || Deal::Told { node, port: port as u16, what: what.clone() });
     }
 }
 

@@ -2,7 +2,7 @@
 //! message-sequence charts. Notes are made only when somebody wants them; no result depends on them.
 
 use swarmyard_base::{Moment, Uid, Vec2};
-use swarmyard_part_api::{Loss, Motion, Query, Watch, WatchFor};
+use swarmyard_part_api::{Indication, Loss, Motion, Query, Request, Watch, WatchFor};
 
 /// One happening.
 #[derive(Clone, Debug)]
@@ -87,6 +87,45 @@ pub enum Note {
     Said(String),
     /// It crashed, recovered, never came to rest, or fell into a hole.
     Became(&'static str),
+}
+
+/// What the protocols of one robot had to do with each other, for whoever judges them. Heard only when somebody wants
+/// it, apart from notes: no recording and no log has it.
+#[derive(Clone, Debug)]
+pub struct Dealing {
+    /// When.
+    pub at: Moment,
+    /// Number of the robot.
+    pub robot: u32,
+    /// What.
+    pub what: Deal,
+}
+
+/// One thing between two protocols, or what ends them all.
+#[derive(Clone, Debug)]
+pub enum Deal {
+    /// A protocol asked for something.
+    Asked {
+        /// Its place in the graph.
+        node: u16,
+        /// By which of its ports.
+        port: u16,
+        /// For what.
+        request: Request,
+    },
+    /// A protocol was told something.
+    Told {
+        /// Its place in the graph.
+        node: u16,
+        /// By which of its ports.
+        port: u16,
+        /// What.
+        what: Indication,
+    },
+    /// The robot crashed, never came to rest, or fell into a hole.
+    Down,
+    /// It came back.
+    Back,
 }
 
 /// One row about a motion, with what the paper's log has.

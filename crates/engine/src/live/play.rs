@@ -1,7 +1,7 @@
 //! One stretch, event by event.
 
 use super::cast::Cast;
-use super::note::{LiveNote, Note};
+use super::note::{Deal, Dealing, LiveNote, Note};
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveKey, LiveState, Status};
 use super::{FaultKind, LiveModel};
@@ -15,6 +15,17 @@ use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
 
 /// Events that one robot may have at one moment before it counts as endless.
 const MOST_AT_ONCE: u32 = 100_000;
+
+/// What is wanted of a stretch beside its outcome.
+#[derive(Clone, Copy)]
+pub(crate) struct Wants {
+    /// Whether it ends after one event.
+    pub(crate) one_event: bool,
+    /// Whether notes are taken.
+    pub(crate) notes: bool,
+    /// Whether it is heard what protocols have to do with each other.
+    pub(crate) dealings: bool,
+}
 
 /// What came of a stretch.
 #[derive(Default)]
@@ -31,6 +42,8 @@ pub(crate) struct Played {
     pub(crate) events: Vec<RunEvent>,
     /// Robots that are out of service from now on, by slot.
     pub(crate) halted: Vec<usize>,
+    /// What protocols had to do with each other, when it was wanted.
+    pub(crate) dealings: Vec<Dealing>,
 }
 
 /// A stretch while it is played.
@@ -45,6 +58,8 @@ pub(super) struct Play<'a> {
     pub(super) from: Moment,
     /// Whether notes are wanted.
     pub(super) notes: bool,
+    /// Whether dealings are.
+    pub(super) dealings: bool,
     /// What follows at once from what is happening: (robot, what).
     pub(super) then: VecDeque<(u32, Happening)>,
     pub(super) out: Played,
@@ -57,14 +72,14 @@ pub(crate) fn play(
     cast: &mut Cast,
     sky: &mut Sky,
     bound: Moment,
-    (one_event, notes): (bool, bool),
+    Wants { one_event, notes, dealings }: Wants,
     answers: &[Arc<[u8]>],
 ) -> Played {
     let Some(live) = &model.live else { return Played::default() };
     let began = !state.mid;
     let (now, from) = (state.now, state.now);
     let (then, out) = (VecDeque::new(), Played::default());
-    let mut play = Play { model, live, state, cast, sky, now, from, notes, then, out };
+    let mut play = Play { model, live, state, cast, sky, now, from, notes, dealings, then, out };
     let mut until = bound;
     for ((robot, node, _), answer) in std::mem::take(&mut play.state.asks).into_iter().zip(answers) {
         play.tell(robot, Happening::Answered { node, answer: Arc::clone(answer) });
@@ -214,6 +229,7 @@ impl Play<'_> {
             self.unwatch(robot, watch);
         }
         self.note(robot, Note::Became(word));
+        self.hear(robot, || Deal::Down);
     }
 
     fn fault(&mut self, k: usize) {
@@ -268,6 +284,7 @@ impl Play<'_> {
         self.state.robots[robot as usize].status = Status::Well;
         self.state.down.remove(&robot);
         self.note(robot, Note::Became("recovered"));
+        self.hear(robot, || Deal::Back);
         self.tell(robot, Happening::Start);
     }
 
@@ -297,6 +314,13 @@ impl Play<'_> {
         if self.notes {
             let note = LiveNote { at: self.now, robot, what };
             self.out.events.push(RunEvent::Live(Box::new(note)));
+        }
+    }
+
+    /// Tells whoever judges protocols.
+    pub(super) fn hear(&mut self, robot: u32, what: impl FnOnce() -> Deal) {
+        if self.dealings {
+            self.out.dealings.push(Dealing { at: self.now, robot, what: what() });
         }
     }
 

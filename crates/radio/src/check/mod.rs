@@ -1,6 +1,6 @@
 //! Checkers of traces. They know nothing of any protocol: only what was asked, what was told, and who crashed.
 //!
-//! In: a [`Trace`](crate::lab::Trace), of the laboratory, of real sockets, or made by hand. Out: every
+//! In: a [`Trace`](crate::lab::Trace), of the laboratory, of the engine, of real sockets, or made by hand. Out: every
 //! violation, in words; none means the trace is fine. A trace is finite, so *eventually* means by its end:
 //! let a run go on until it is quiet, or long enough.
 //!
@@ -11,7 +11,9 @@ pub mod broadcast;
 pub mod clock;
 pub mod consensus;
 pub mod detector;
+pub mod judge;
 pub mod leader;
+pub mod link;
 pub mod membership;
 pub mod mutex;
 pub mod promises;

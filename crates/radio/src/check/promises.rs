@@ -6,11 +6,11 @@
 //! somebody crashes owes no delivery then. What a protocol assumes of those below it is not looked at: a
 //! broadcast over a link that loses breaks its promise, and that is said.
 
-use super::{Violations, broadcast, clock, consensus, detector, leader, membership, mutex};
+use super::{Violations, broadcast, clock, consensus, detector, leader, link, membership, mutex};
 use crate::lab::{Event, Trace, What};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::Moment;
-use swarmyard_part_api::{Bytes, Indication, Request, ToAll};
+use swarmyard_part_api::{Bytes, Indication, Request, ToAll, ToRobots};
 
 /// Something that is promised, and who looks after it.
 #[derive(Clone, Copy)]
@@ -33,16 +33,33 @@ const FIFO: Promise = promise("FIFO order", broadcast::fifo);
 const TOTAL: Promise = promise("total order", broadcast::total_order);
 const UNIFORM_TOTAL: Promise = promise("uniform total order", broadcast::uniform_total_order);
 
-/// What a class promises; empty when there is nothing that a checker could look at. `uniform` is the parameter of
-/// that name of total orders. `quiet` says whether nobody crashed or came back shortly before the end.
+/// What the parameters of a protocol say about its promises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Of total orders: `uniform`.
+    pub uniform: bool,
+    /// Of links: whether `give_up` lets them lose something in the end.
+    pub gives_up: bool,
+}
+
+/// What a class promises; empty when there is nothing that a checker could look at. `quiet` says whether nobody crashed
+/// or came back shortly before the end.
 #[must_use]
-pub fn of(class: &str, uniform: bool, trace: &Trace, quiet: bool) -> Vec<Promise> {
+pub fn of(class: &str, given: Given, trace: &Trace, quiet: bool) -> Vec<Promise> {
     let down = trace.processes as usize - trace.correct().len();
     let most_live = 2 * down < trace.processes as usize;
     let only_if = |condition: bool, promises: &[Promise]| {
         if condition { promises.to_vec() } else { Vec::new() }
     };
     match class {
+        "reliable-link" => {
+            let lossless = promise("nothing lost", link::nothing_lost);
+            let others = [
+                promise("nothing made up", link::nothing_made_up),
+                promise("nothing doubled", link::nothing_doubled),
+            ];
+            [others.to_vec(), only_if(!given.gives_up, &[lossless])].concat()
+        }
         "best-effort-broadcast" => {
             vec![INTEGRITY, promise("best-effort validity", broadcast::best_effort_validity)]
         }
@@ -52,7 +69,7 @@ pub fn of(class: &str, uniform: bool, trace: &Trace, quiet: bool) -> Vec<Promise
         "causal-broadcast" => vec![INTEGRITY, FIFO, promise("causal order", broadcast::causal)],
         "skeen-order" => [vec![INTEGRITY, TOTAL], only_if(down == 0, &[VALIDITY, AGREEMENT])].concat(),
         "lamport-order" | "sequencer-order" | "moving-sequencer" | "token-order" => {
-            let order = if uniform { UNIFORM_TOTAL } else { TOTAL };
+            let order = if given.uniform { UNIFORM_TOTAL } else { TOTAL };
             [vec![INTEGRITY, FIFO, order], only_if(down == 0, &[VALIDITY, AGREEMENT])].concat()
         }
         "order-by-consensus" => {
@@ -80,68 +97,90 @@ pub fn of(class: &str, uniform: bool, trace: &Trace, quiet: bool) -> Vec<Promise
     }
 }
 
+/// Something that was said: by whom, to whom (`None` for all), what.
+type Said = (u32, Option<u32>, Bytes);
+
+/// What was said with an event.
+fn said(event: &Event) -> Option<Said> {
+    let What::Requested { request, .. } = &event.what else { return None };
+    match request {
+        Request::Broadcast(ToAll(bytes)) => Some((event.process, None, bytes.clone())),
+        // One receiver each, once they are told apart.
+        Request::Link(m) => Some((event.process, m.to.first().copied(), m.bytes.clone())),
+        _ => None,
+    }
+}
+
+/// What was heard with an event, as it would have been said: to all, or to this one.
+fn heard(event: &Event) -> Option<[Said; 2]> {
+    let What::Indicated { what: Indication::Delivered { from, bytes }, .. } = &event.what else {
+        return None;
+    };
+    Some([(*from, None, bytes.clone()), (*from, Some(event.process), bytes.clone())])
+}
+
 /// The trace of a run that was cut off, so that it can be judged as if it had gone on until all was quiet: what was
-/// broadcast or proposed after `until` is left out, and so is all that came of it.
+/// said or proposed after `until` is left out, and so is all that came of it.
 #[must_use]
 pub fn settled(trace: &Trace, until: Moment) -> Trace {
-    let mut late: BTreeSet<(u32, Bytes)> = BTreeSet::new();
+    let mut late: BTreeSet<Said> = BTreeSet::new();
     let mut late_instances: BTreeSet<u64> = BTreeSet::new();
-    for event in &trace.events {
-        match &event.what {
-            What::Requested { request: Request::Broadcast(ToAll(bytes)), .. } if event.at > until => {
-                late.insert((event.process, bytes.clone()));
-            }
-            What::Requested { request: Request::Consensus(p), .. } if event.at > until => {
-                late_instances.insert(p.instance);
-            }
-            _ => {}
+    for event in trace.events.iter().filter(|e| e.at > until) {
+        late.extend(said(event));
+        if let What::Requested { request: Request::Consensus(p), .. } = &event.what {
+            late_instances.insert(p.instance);
         }
     }
     // An instance in which only some proposed in time has hardly begun: it is left out for all.
     let stays = |event: &&Event| match &event.what {
-        What::Requested { request: Request::Broadcast(ToAll(bytes)), .. } => {
-            !late.contains(&(event.process, bytes.clone()))
-        }
-        What::Indicated { what: Indication::Delivered { from, bytes }, .. } => {
-            !late.contains(&(*from, bytes.clone()))
-        }
         What::Requested { request: Request::Consensus(p), .. } => !late_instances.contains(&p.instance),
         What::Indicated { what: Indication::Decided { instance, .. }, .. } => {
             !late_instances.contains(instance)
         }
-        _ => true,
+        _ => {
+            let is_late = |s: &Said| late.contains(s);
+            !(said(event).is_some_and(|s| is_late(&s))
+                || heard(event).is_some_and(|all| all.iter().any(is_late)))
+        }
     };
     Trace { events: trace.events.iter().filter(stays).cloned().collect(), ..*trace }
 }
 
-/// The same trace with broadcasts that can be told apart: where a process broadcasts the same bytes several times,
-/// each gets its number, and the first one that another delivers is taken for the first, and so on.
+/// The same trace with messages that can be told apart: where a process broadcasts the same bytes several times, or
+/// sends them to one process, each gets its number, and the first one that another delivers is taken for the first,
+/// and so on. What is sent to several processes is sent to each. Who crashes may be sent again what it has forgotten:
+/// what was sent to it is counted in each of its lives.
 #[must_use]
 pub fn told_apart(trace: &Trace) -> Trace {
-    let mut times: BTreeMap<(u32, Bytes), u32> = BTreeMap::new();
-    for event in &trace.events {
-        if let What::Requested { request: Request::Broadcast(ToAll(bytes)), .. } = &event.what {
-            *times.entry((event.process, bytes.clone())).or_default() += 1;
-        }
+    let mut out = one_by_one(trace);
+    let mut times: BTreeMap<Said, u32> = BTreeMap::new();
+    for said in out.events.iter().filter_map(said) {
+        *times.entry(said).or_default() += 1;
     }
     times.retain(|_, n| *n > 1);
-    let mut sent: BTreeMap<(u32, Bytes), u32> = BTreeMap::new();
-    let mut delivered: BTreeMap<(u32, u32, Bytes), u32> = BTreeMap::new();
-    let mut out = trace.clone();
+    let mut uttered: BTreeMap<Said, u32> = BTreeMap::new();
+    let mut delivered: BTreeMap<(u32, u32, Said), u32> = BTreeMap::new();
+    let mut lives = vec![0; trace.processes as usize];
     for event in &mut out.events {
+        let p = event.process;
+        let spoke = said(event).filter(|s| times.contains_key(s));
+        let known = heard(event).and_then(|all| all.into_iter().find(|s| times.contains_key(s)));
         match &mut event.what {
-            What::Requested { request: Request::Broadcast(ToAll(bytes)), .. } => {
-                let key = (event.process, bytes.clone());
-                if times.contains_key(&key) {
-                    let n = sent.entry(key).or_default();
-                    *n += 1;
-                    *bytes = numbered(bytes, *n);
+            What::Recovered => lives[p as usize] += 1,
+            What::Requested { request, .. } => {
+                let Some(spoke) = spoke else { continue };
+                let n = uttered.entry(spoke).or_default();
+                *n += 1;
+                match request {
+                    Request::Broadcast(ToAll(bytes)) => *bytes = numbered(bytes, *n),
+                    Request::Link(message) => message.bytes = numbered(&message.bytes, *n),
+                    _ => {}
                 }
             }
-            What::Indicated { what: Indication::Delivered { from, bytes }, .. }
-                if times.contains_key(&(*from, bytes.clone())) =>
-            {
-                let n = delivered.entry((event.process, *from, bytes.clone())).or_default();
+            What::Indicated { what: Indication::Delivered { bytes, .. }, .. } => {
+                let Some(known) = known else { continue };
+                let life = if known.1.is_some() { lives[p as usize] } else { 0 };
+                let n = delivered.entry((p, life, known)).or_default();
                 *n += 1;
                 *bytes = numbered(bytes, *n);
             }
@@ -151,6 +190,25 @@ pub fn told_apart(trace: &Trace) -> Trace {
     out
 }
 
+/// The same trace where what is sent to several processes is sent to one after the other.
+fn one_by_one(trace: &Trace) -> Trace {
+    let mut events = Vec::with_capacity(trace.events.len());
+    for event in &trace.events {
+        match &event.what {
+            What::Requested { port, request: Request::Link(message) } if message.to.len() != 1 => {
+                for to in &message.to {
+                    let request =
+                        ToRobots { to: [*to].into_iter().collect(), bytes: message.bytes.clone() }.into();
+                    let what = What::Requested { port: *port, request };
+                    events.push(Event { at: event.at, process: event.process, what });
+                }
+            }
+            _ => events.push(event.clone()),
+        }
+    }
+    Trace { events, ..*trace }
+}
+
 fn numbered(bytes: &Bytes, n: u32) -> Bytes {
     [&bytes[..], format!(" #{n}").as_bytes()].concat().into()
 }
@@ -158,7 +216,7 @@ fn numbered(bytes: &Bytes, n: u32) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::brief::{broadcasts, decides, delivers, proposes};
+    use crate::lab::brief::{broadcasts, decides, delivers, proposes, sends};
     use swarmyard_base::Time;
 
     fn at(seconds: f64) -> Moment {
@@ -166,7 +224,7 @@ mod tests {
     }
 
     fn broken(class: &str, trace: &Trace) -> Vec<&'static str> {
-        let promises = of(class, false, trace, true);
+        let promises = of(class, Given::default(), trace, true);
         promises.iter().filter(|p| !(p.check)(trace).is_empty()).map(|p| p.name).collect()
     }
 
@@ -225,5 +283,28 @@ mod tests {
         trace.push(0.2, 2, What::Crashed);
         assert!(broken("lamport-order", &trace).is_empty());
         assert_eq!(broken("order-by-consensus", &trace), ["validity"], "this one goes on");
+    }
+
+    #[test]
+    fn the_same_bytes_on_a_link_are_told_apart_for_each_receiver() {
+        let events = vec![
+            (0.1, 0, sends(&[1, 2], "beat")),
+            (0.2, 1, delivers(0, "beat")),
+            (0.2, 2, delivers(0, "beat")),
+            (0.3, 0, sends(&[1, 2], "beat")),
+            (0.4, 1, delivers(0, "beat")),
+            (0.9, 0, sends(&[1, 2], "beat")),
+        ];
+        let trace = Trace::by_hand(3, events);
+        let whole = told_apart(&trace);
+        assert_eq!(broken("reliable-link", &whole), ["nothing lost"]);
+        assert_eq!(link::nothing_lost(&whole).len(), 3, "one of two to robot 2, and both of the last");
+        let given = Given { gives_up: true, ..Given::default() };
+        assert!(of("reliable-link", given, &whole, true).iter().all(|p| p.name != "nothing lost"));
+        assert_eq!(link::nothing_lost(&settled(&whole, at(0.5))).len(), 1, "the last were too late");
+        let mut trace = trace;
+        trace.push(0.5, 1, delivers(0, "beat"));
+        trace.push(0.6, 1, delivers(0, "beat"));
+        assert_eq!(broken("reliable-link", &told_apart(&trace)), ["nothing made up", "nothing lost"]);
     }
 }

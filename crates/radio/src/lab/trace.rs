@@ -1,4 +1,4 @@
-//! What happened in a laboratory, as plain data: all that checkers look at.
+//! What happened in a laboratory, a run or a talk, as plain data: all that checkers look at.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -209,7 +209,7 @@ pub fn shown(bytes: &[u8]) -> String {
 /// What it takes to make traces by hand: the events of broadcasts and the others, in short.
 pub mod brief {
     use super::{What, to_bytes};
-    use swarmyard_part_api::{Bytes, Exclusion, Indication, Propose, ReadClock, Request, ToAll};
+    use swarmyard_part_api::{Bytes, Exclusion, Indication, Propose, ReadClock, Request, ToAll, ToRobots};
 
     fn asked(request: impl Into<Request>) -> What {
         What::Requested { port: 0, request: request.into() }
@@ -241,6 +241,12 @@ pub mod brief {
     #[must_use]
     pub fn delivers(from: u32, text: &str) -> What {
         told(Indication::Delivered { from, bytes: bytes(text) })
+    }
+
+    /// It sends a text to these.
+    #[must_use]
+    pub fn sends(to: &[u32], text: &str) -> What {
+        asked(ToRobots { to: to.iter().copied().collect(), bytes: bytes(text) })
     }
 
     /// It proposes a text.

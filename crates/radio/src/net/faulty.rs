@@ -59,6 +59,14 @@ pub fn with_flaws(sheet: Sheet) -> Sheet {
 }
 
 impl Flaws {
+    /// Random numbers of a message and its receiver: of the network's own seed, if it has one.
+    fn chance(&self, air: &dyn Air, message: &Message, to: u32) -> Draw {
+        match self.seed {
+            None => air.chance(message, to),
+            Some(seed) => Draw::at(seed, Uid(message.serial), Purpose::Network, Time::ZERO, to),
+        }
+    }
+
     /// Reads them from checked parameters.
     ///
     /// # Errors
@@ -173,7 +181,8 @@ impl Network for Faulty {
     }
 
     fn links(&self, air: &dyn Air) -> Option<Vec<(u32, u32)>> {
-        let inner = self.inner.links(air);
+        // Who hears whom may hang on chance, which is that of the network's own seed here as well.
+        let inner = self.inner.links(&Onlooker { air, flaws: &self.flaws });
         let Some(groups) = &self.state.groups else { return inner };
         let together = |a: u32, b: u32| groups.get(a as usize) == groups.get(b as usize);
         match inner {
@@ -202,6 +211,40 @@ impl Network for Faulty {
         self.state = state;
         Ok(())
     }
+}
+
+/// The air as a wrapped network sees it that only looks.
+struct Onlooker<'a> {
+    air: &'a dyn Air,
+    flaws: &'a Flaws,
+}
+
+impl Air for Onlooker<'_> {
+    fn now(&self) -> Moment {
+        self.air.now()
+    }
+
+    fn robots(&self) -> u32 {
+        self.air.robots()
+    }
+
+    fn place(&self, robot: u32) -> Option<Vec2> {
+        self.air.place(robot)
+    }
+
+    fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64) {
+        self.air.obstructed(a, b)
+    }
+
+    fn chance(&self, message: &Message, to: u32) -> Draw {
+        self.flaws.chance(self.air, message, to)
+    }
+
+    fn deliver(&mut self, _: &Message, _: u32, _: Moment) {}
+
+    fn lose(&mut self, _: &Message, _: u32, _: Loss) {}
+
+    fn wake(&mut self, _: Moment, _: u64) {}
 }
 
 /// Stands between the wrapped network and the air.
@@ -268,10 +311,7 @@ impl Air for Between<'_> {
     }
 
     fn chance(&self, message: &Message, to: u32) -> Draw {
-        match self.flaws.seed {
-            None => self.air.chance(message, to),
-            Some(seed) => Draw::at(seed, Uid(message.serial), Purpose::Network, Time::ZERO, to),
-        }
+        self.flaws.chance(self.air, message, to)
     }
 
     fn deliver(&mut self, message: &Message, to: u32, at: Moment) {

@@ -1,9 +1,10 @@
-//! Delays: the metric network's formulae, and the distribution of random delays.
+//! Delays: the metric network's formulae, the distribution of random delays, and what waits in queues.
 
 use crate::chance;
 use swarmyard_base::math;
-use swarmyard_part_api::NetworkModel;
-use swarmyard_radio::net::{Metric, Random, StillAir};
+use swarmyard_part_api::{Network, NetworkModel};
+use swarmyard_radio::net::radio::Access;
+use swarmyard_radio::net::{Metric, Radio, Random, StillAir};
 
 fn metric(lambda: f64, multicast: bool) -> Metric {
     Metric { lambda, unit_s: 1.0, multicast, ..Metric::default() }
@@ -120,35 +121,77 @@ fn random_delays_pass_kolmogorov_and_smirnov() {
     );
 }
 
+/// How long messages waited that came to one queue as a Poisson process, in units of a mean service of 1 s: the mean, and
+/// its standard error from means over long stretches, which hardly depend on each other. `transit_s` of a message is what
+/// it takes when it is alone.
+fn waits(
+    network: &mut dyn Network,
+    load: f64,
+    n: u64,
+    bytes: &dyn Fn(u64) -> usize,
+    transit_s: &dyn Fn(usize) -> f64,
+) -> (f64, f64) {
+    let zeros = vec![0; 100_000];
+    let mut air = StillAir::new(2, 1);
+    let mut sent = Vec::new();
+    let mut now = 0.0;
+    for k in 0..n {
+        now += chance(k).exponential(0, 1.0 / load);
+        air.run(network, now);
+        let length = bytes(k).min(zeros.len());
+        air.send(network, 0, &[1], &zeros[..length]);
+        sent.push((now, length));
+    }
+    air.run(network, now + 1.0e6);
+    assert_eq!(air.arrivals, n);
+    let mut waited = vec![0.0; n as usize];
+    for a in &air.arrived {
+        let (at, length) = sent[a.serial as usize];
+        waited[a.serial as usize] = a.seconds() - at - transit_s(length);
+    }
+    let mean_of = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let parts: Vec<f64> = waited.chunks(n as usize / 60).map(mean_of).collect();
+    let mean = mean_of(&waited);
+    let squares = parts.iter().map(|p| (p - mean) * (p - mean)).sum::<f64>();
+    (mean, squares.sqrt() / parts.len() as f64)
+}
+
+fn waits_as(what: &str, load: f64, (found, error): (f64, f64), expected: f64) {
+    println!("{what} at load {load}: waited {found:.4} of {expected:.4}, ± {error:.4}");
+    assert!((found - expected).abs() < 4.0 * error, "{what}, load {load}: {found}, not {expected}");
+    assert!(error < 0.03 * expected, "{what}, load {load}: not sure enough");
+}
+
+const LOADS: [(f64, u64); 3] = [(0.3, 120_000), (0.5, 180_000), (0.8, 600_000)];
+
+/// One queue at 8000 bit/s: 1000 bytes take 1 s.
+fn one_queue() -> Radio {
+    Radio { access: Access::Aloha, header_bytes: 0, rate_bps: 8000.0, queue: 1_000_000, ..Radio::default() }
+}
+
 #[test]
-fn a_queue_of_frames_waits_as_long_as_pollaczek_and_khinchine_say() {
-    use swarmyard_radio::net::Radio;
-    use swarmyard_radio::net::radio::Access;
-    for (load, n) in [(0.5, 200_000_u64), (0.8, 600_000)] {
-        // 1000 bits at 1000 bit/s: a service of exactly 1 s.
-        let model = Radio {
-            access: Access::Aloha,
-            header_bytes: 0,
-            rate_bps: 1000.0,
-            queue: 1_000_000,
-            ..Radio::default()
-        };
-        let mut network = model.start(2);
-        let mut air = StillAir::new(2, 1);
-        let mut sent = Vec::new();
-        let mut now = 0.0;
-        for k in 0..n {
-            now += chance(k).exponential(0, 1.0 / load);
-            air.run(&mut *network, now);
-            air.send(&mut *network, 0, &[1], &[0; 125]);
-            sent.push(now);
-        }
-        air.run(&mut *network, now + 1.0e6);
-        assert_eq!(air.arrivals, n);
-        let waited =
-            air.arrived.iter().map(|a| a.seconds() - sent[a.serial as usize] - 1.0).sum::<f64>() / n as f64;
-        let expected = load / (2.0 * (1.0 - load));
-        println!("M/D/1 at load {load}: waited {waited}, expected {expected}");
-        assert!((waited / expected - 1.0).abs() < 0.02, "load {load}: {waited}, not {expected}");
+fn frames_of_one_size_wait_as_long_as_pollaczek_and_khinchine_say() {
+    for (load, n) in LOADS {
+        let found = waits(&mut *one_queue().start(2), load, n, &|_| 1000, &|_| 1.0);
+        waits_as("M/D/1", load, found, load / (2.0 * (1.0 - load)));
+    }
+}
+
+#[test]
+fn frames_of_exponential_size_wait_twice_as_long() {
+    let size = |k: u64| chance(k).exponential(1, 1000.0).round() as usize;
+    for (load, n) in LOADS {
+        let found = waits(&mut *one_queue().start(2), load, n, &size, &|bytes| bytes as f64 * 1.0e-3);
+        waits_as("M/M/1", load, found, load / (1.0 - load));
+    }
+}
+
+#[test]
+fn messages_wait_for_the_network_of_the_metric_model_as_for_any_queue() {
+    // Processors that take no time: the network alone serves, one unit each.
+    for (load, n) in LOADS {
+        let model = Metric { lambda: 0.0, unit_s: 1.0, queue: 1_000_000, ..Metric::default() };
+        let found = waits(&mut *model.start(2), load, n, &|_| 1, &|_| 1.0);
+        waits_as("metric M/D/1", load, found, load / (2.0 * (1.0 - load)));
     }
 }

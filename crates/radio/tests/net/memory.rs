@@ -42,6 +42,7 @@ fn models() -> Vec<(String, Arc<dyn NetworkModel>)> {
             access,
             rate_bps: 2000.0,
             shadowing_db: 3.0,
+            shadowing_correlation_m: if access == Access::Aloha { 5.0 } else { 0.0 },
             nakagami: 1.5,
             slot_s: 0.05,
             sensing_s: 0.05,

@@ -39,6 +39,7 @@ mod serve;
 mod sheets;
 mod sweep;
 mod talk;
+mod verdicts;
 mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};

@@ -121,6 +121,44 @@ fn a_broadcast_over_a_link_that_loses_is_found_out() {
 }
 
 #[test]
+fn a_run_in_the_engine_is_judged_as_a_talk_is() {
+    let yard = Yard::new("run-judge");
+    yard.write("w.toml", &in_step(BEST_EFFORT));
+    let run = "run w.toml --until 30s --no-record --judge";
+    let done = yard.run(run).exits(0);
+    let kept = "    kept    order by algorithm (best-effort-broadcast): best-effort validity";
+    assert!(done.out.contains("  promises    2 of 2 kept") && done.out.contains(kept), "{}", done.out);
+    let done = yard.run(&format!("{run} --set network.loss=0.5")).exits(1);
+    let broken = "    BROKEN  order by algorithm (best-effort-broadcast): best-effort validity";
+    assert!(done.out.contains("  promises    1 of 2 kept") && done.out.contains(broken), "{}", done.out);
+    assert!(done.out.contains("/robots/r1") && !done.out.contains("process "), "{}", done.out);
+    // For programs, and quietly.
+    let value = yard.run(&format!("{run} --set network.loss=0.5 --json")).exits(1).json("swarmyard-run/1");
+    let judged = &value["judged"];
+    assert_eq!((&judged["judged"], &value["exit"]), (&true.into(), &1.into()));
+    let all = [("integrity".to_owned(), true), ("best-effort validity".to_owned(), false)];
+    assert_eq!(promises(judged), all, "{judged}");
+    let quiet = yard.run(&format!("{run} --set network.loss=0.5 --quiet")).exits(1);
+    assert!(quiet.err.contains("BROKEN") && !quiet.err.contains("kept"), "{}", quiet.err);
+    // The run is the same, looked at or not.
+    let plain = yard.run("run w.toml --until 30s --no-record --quiet --set network.loss=0.5").exits(0);
+    assert_eq!(plain.out, quiet.out);
+}
+
+#[test]
+fn a_run_without_protocols_or_on_workers_is_not_judged_and_says_so() {
+    let yard = Yard::with_duel("run-judge-nobody");
+    let done = yard.run("run duel.toml --no-record --judge").exits(1);
+    assert!(
+        done.err.contains("no protocols to judge") && done.err.contains("leave out --judge"),
+        "{}",
+        done.err
+    );
+    let done = yard.run("run duel.toml --no-record --judge --workers 2").exits(2);
+    assert!(done.err.contains("of a run in one process only"), "{}", done.err);
+}
+
+#[test]
 fn a_crash_of_the_scenario_is_played_and_the_next_one_leads() {
     let yard = Yard::new("talk-crash");
     yard.write("w.toml", &format!("{ELECTION}\n[[fault]]\nat = \"4s\"\ncrash = [\"p4\"]\n"));

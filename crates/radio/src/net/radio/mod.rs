@@ -9,6 +9,7 @@
 mod dcf;
 pub mod propagation;
 mod running;
+pub mod shadowing;
 
 use super::faulty::{self, Faulty, Flaws};
 use propagation::{LIGHT_MPS, PathLoss, range_at_rate, sensitivity_dbm};
@@ -90,7 +91,8 @@ fn path_params(sheet: Sheet) -> Sheet {
         .param(Param::new("exponents", ParamType::Numbers { unit: Unit::None, min_len: 3, max_len: 3 }, "Of `three-log`: the exponents of its pieces.").or(Value::Nums(vec![1.9, 3.8, 3.8])))
         .param(Param::number("wall_db", Unit::None, "Loss for each edge of a wall or obstacle on the way, dB.").within(0.0, 300.0).or_num(0.0))
         .param(Param::number("solid_db_per_m", Unit::None, "Loss for each metre of the way inside obstacles, dB.").within(0.0, 1.0e6).or_num(0.0))
-        .param(Param::number("shadowing_db", Unit::None, "Standard deviation of a loss that each pair of robots has for the whole run, dB.").within(0.0, 30.0).or_num(0.0))
+        .param(Param::number("shadowing_db", Unit::None, "Standard deviation of a loss that each pair of robots has, dB.").within(0.0, 30.0).or_num(0.0))
+        .param(Param::number("shadowing_correlation", Unit::Metre, "How far a robot must go until its shadowing is another: after that way 37 % of it is left, e^(−d/c). It then depends on the places of both robots, and not on who they are. 0: each pair has one number for the whole run.").within(0.0, 1.0e9).or_num(0.0))
         .param(Param::number("nakagami", Unit::None, "Shape m of Nakagami fading, drawn for each frame and receiver: 1 is Rayleigh, large is none; 0 switches it off.").within(0.0, 1000.0).or_num(0.0))
 }
 
@@ -136,6 +138,7 @@ pub struct Radio {
     pub wall_db: f64,
     pub solid_db_per_m: f64,
     pub shadowing_db: f64,
+    pub shadowing_correlation_m: f64,
     pub nakagami: f64,
     pub rate_bps: f64,
     pub header_bytes: u64,
@@ -167,6 +170,7 @@ impl Default for Radio {
             wall_db: 0.0,
             solid_db_per_m: 0.0,
             shadowing_db: 0.0,
+            shadowing_correlation_m: 0.0,
             nakagami: 0.0,
             rate_bps: 1.0e6,
             header_bytes: 32,
@@ -228,6 +232,7 @@ fn from_params(p: &Params) -> Result<Radio, Diagnostic> {
         wall_db: p.num("wall_db"),
         solid_db_per_m: p.num("solid_db_per_m"),
         shadowing_db: p.num("shadowing_db"),
+        shadowing_correlation_m: p.num("shadowing_correlation"),
         nakagami: p.num("nakagami"),
         rate_bps: p.num("rate"),
         header_bytes: p.int("header") as u64,

@@ -8,10 +8,12 @@
 //! Two frames that share at most a nanosecond do not meet: a slot may begin where another one ends.
 
 use super::propagation::{MOST_SIGMAS, from_db, nakagami, to_db};
+use super::shadowing::Shadowing;
 use super::{Access, Radio};
 use crate::net::draws;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
 use swarmyard_base::{Moment, Vec2, math};
 use swarmyard_part_api::{Air, Loss, Message, Network, from_bytes, to_bytes};
 
@@ -27,6 +29,8 @@ const NUMBER: u64 = (1 << 62) - 1;
 pub(super) struct Running {
     pub(super) model: Radio,
     pub(super) state: State,
+    /// Made at the first look: a function of the run's chance alone.
+    shadowing: OnceLock<Shadowing>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -89,7 +93,8 @@ pub(super) struct Hearer {
 impl Running {
     pub(super) fn new(model: Radio, robots: u32) -> Running {
         let stations = vec![Station::default(); robots as usize];
-        Running { model, state: State { stations, ..State::default() } }
+        let state = State { stations, ..State::default() };
+        Running { model, state, shadowing: OnceLock::new() }
     }
 
     /// What a pair of robots has left of a signal above what it needs, without fading, dB.
@@ -101,9 +106,20 @@ impl Running {
             margin -= f64::from(edges) * model.wall_db + inside * model.solid_db_per_m;
         }
         if model.shadowing_db > 0.0 {
-            margin += model.shadowing_db * air.pair_chance(a.min(b), a.max(b)).normal(0);
+            margin += model.shadowing_db * self.shadowing((a, at_a), (b, at_b), air);
         }
         margin
+    }
+
+    /// Shadowing of a link in standard deviations.
+    fn shadowing(&self, (a, at_a): (u32, Vec2), (b, at_b): (u32, Vec2), air: &dyn Air) -> f64 {
+        let length_m = self.model.shadowing_correlation_m;
+        if length_m > 0.0 {
+            // No robot has this number, so no pair has this chance.
+            let field = || Shadowing::new(air.pair_chance(u32::MAX, u32::MAX), length_m);
+            return self.shadowing.get_or_init(field).between(at_a, at_b);
+        }
+        air.pair_chance(a.min(b), a.max(b)).normal(0)
     }
 
     /// The same for one frame, with fading.

@@ -4,6 +4,7 @@
 //! look at what it committed. No sink can change or end the run, except by a closed output.
 
 mod events;
+mod judge;
 mod neko;
 pub(crate) mod report;
 mod speech;
@@ -18,6 +19,7 @@ use super::out::{self, Out, marked};
 use super::progress::Progress;
 use clap::Args;
 use events::Events;
+use judge::Judge;
 use neko::NekoLog;
 use serde_json::json;
 use speech::Speech;
@@ -35,6 +37,7 @@ Examples:
   swarmyard run arena.toml                                  to its end; writes arena.mcap
   swarmyard run arena.toml --until 10s --seed random -q     prints the hash only
   swarmyard run arena.toml --events - --no-record           what happens, as JSON lines
+  swarmyard run election.toml --judge                       and whether its protocols keep their promises
   swarmyard run arena.toml --workers 4                      on four processes, with the same hash
   swarmyard run arena.toml --workers 4 --placement-from arena-1.mcap   from the cut that the last run suggests";
 
@@ -73,6 +76,12 @@ pub(crate) struct RunArgs {
     /// Write what robots that live by events do as a log of Neko's robot simulator
     #[arg(long, value_name = "PATH")]
     neko_log: Option<PathBuf>,
+    /// Say at the end whether every protocol kept its promises; exit code 1 when one was broken
+    #[arg(long)]
+    judge: bool,
+    /// What protocols are asked for so shortly before the end, in simulated time, is not judged
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = super::talk::seconds)]
+    settle: f64,
     /// Simulated seconds per second: `max`, or a number such as 1.0
     #[arg(long, value_name = "max|X", default_value = "max", value_parser = rate)]
     rtf: Rate,
@@ -135,9 +144,14 @@ impl RunArgs {
                 return Err(Failure::new(Exit::Usage, "same-file", what).help("choose another name"));
             }
         }
-        if self.spread.is_wanted() && self.neko_log.is_some() {
-            let what = "a log of Neko's robot simulator can be written of a run in one process only";
-            return Err(Failure::new(Exit::Usage, "neko-log", what).help("leave out --workers and --hosts"));
+        let alone = [
+            (self.neko_log.is_some(), "neko-log", "a log of Neko's robot simulator can be written"),
+            (self.judge, "judge", "promises of protocols can be judged"),
+        ];
+        let refused = alone.into_iter().find(|(wanted, ..)| *wanted && self.spread.is_wanted());
+        if let Some((_, code, what)) = refused {
+            let what = format!("{what} of a run in one process only");
+            return Err(Failure::new(Exit::Usage, code, what).help("leave out --workers and --hosts"));
         }
         Ok(())
     }
@@ -193,10 +207,12 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
         return Err(waiting(&waits).on(args.file.display().to_string()));
     }
     let until = args.until.unwrap_or(Until::Time(sim.model().run.duration));
+    let judge = Judge::open(args, &mut sim)?;
     let mut tape = Tape::open(args, &sim, out)?;
     let mut sinks = Sinks {
         events: Events::open(args.events.as_deref())?,
         neko: NekoLog::open(args.neko_log.as_deref(), &mut sim)?,
+        judge,
         hash_every: args.hash_every,
         progress: Progress::new(!args.quiet),
         json: out.json,
@@ -225,7 +241,8 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     came_home?;
     sinks.events.end(&sim)?;
     sinks.neko.end()?;
-    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept, spread }, out)
+    let judged = sinks.judge.end(&sim, args.settle);
+    report::tail(&report::Ended { args, sim: &sim, ending, wall, kept, spread, judged }, out)
 }
 
 /// How a run is driven.
@@ -267,6 +284,7 @@ impl Drive<'_> {
             sinks.speech.frame(sim, &frame, &sinks.progress);
             sinks.events.frame(sim, before, &frame)?;
             sinks.neko.frame(&frame)?;
+            sinks.judge.look(sim);
             sinks.hash(&frame)?;
             let wall = self.started.elapsed().as_secs_f64();
             sinks.events.heartbeat(sim, self.until, wall)?;
@@ -319,6 +337,7 @@ impl Drive<'_> {
 struct Sinks {
     events: Events,
     neko: NekoLog,
+    judge: Judge,
     hash_every: Option<u64>,
     progress: Progress,
     json: bool,

@@ -1,5 +1,6 @@
 //! What a run tells the person: what it is, and what came of it.
 
+use super::judge::Judged;
 use super::tape::{Kept, Tape};
 use super::{Ending, RunArgs};
 use crate::cli::cluster::Spread;
@@ -24,6 +25,7 @@ pub(super) struct Ended<'a> {
     pub(super) wall: Duration,
     pub(super) kept: Kept,
     pub(super) spread: Option<Spread>,
+    pub(super) judged: Option<Judged>,
 }
 
 /// Says what is about to run, and what is worth knowing about it.
@@ -102,10 +104,15 @@ impl Ended<'_> {
         match self.ending {
             Ending::Signal => Exit::Signal,
             Ending::WallLimit => Exit::WallLimit,
-            Ending::Finished if self.kept.no_picture.is_some() => Exit::Failed,
+            Ending::Finished if self.kept.no_picture.is_some() || self.breaches().is_some() => Exit::Failed,
             Ending::Finished if all_met(self.sim) => Exit::Ok,
             Ending::Finished => Exit::Assertion,
         }
+    }
+
+    /// What was judged, if a promise was broken.
+    fn breaches(&self) -> Option<&Judged> {
+        self.judged.as_ref().filter(|judged| judged.is_broken())
     }
 
     fn hash(&self) -> String {
@@ -150,6 +157,9 @@ impl Ended<'_> {
         for (a, v) in assertions(self.sim).filter(|(a, v)| !a.met(v)) {
             out.say(&format!("assertion not met: {}{}", a.name, remark(a, v)));
         }
+        if let Some(judged) = self.breaches() {
+            out.say(judged.breaches().trim_end());
+        }
         if let Some(trouble) = &self.kept.trouble {
             out.say(&format!("the recording is not complete: {trouble}"));
         }
@@ -179,6 +189,7 @@ impl Ended<'_> {
         self.recording_text(&mut text);
         text.push_str(&self.spread.as_ref().map_or_else(String::new, Spread::text));
         text.push_str(&figures::elsewhere(&sim.elsewhere()));
+        text.push_str(&self.judged.as_ref().map_or_else(String::new, Judged::text));
         let _ = writeln!(text, "  hash        {}", self.hash());
         let _ = writeln!(text, "reproduce with: {}", self.reproduce());
         text
@@ -232,6 +243,7 @@ impl Ended<'_> {
             "assertions": assertions_json(self.sim),
             "recording": recording, "recording_trouble": self.kept.trouble, "picture": self.kept.picture, "picture_trouble": self.kept.no_picture,
             "spread": self.spread.as_ref().map(Spread::json), "elsewhere": figures::elsewhere_json(&self.sim.elsewhere()),
+            "judged": self.judged.as_ref().map(Judged::json),
             "hash": self.hash(), "reproduce": self.reproduce(),
             "warnings": warnings.map(|d| problem_json(&model.sources, d, None)).collect::<Vec<_>>(),
         })

@@ -8,13 +8,11 @@ use super::world::World;
 use std::collections::BTreeMap;
 use swarmyard::base::Moment;
 use swarmyard::part_api::{Indication, Request};
+use swarmyard_radio::check::judge::{Docket, Kept};
 use swarmyard_radio::lab::{Event, What};
 
 /// Words that are kept; the rest are counted.
 const MOST_WORDS: usize = 1000;
-/// Events that are kept to be judged, and their bytes.
-const MOST_EVENTS: usize = 2_000_000;
-const MOST_BYTES: usize = 256 << 20;
 
 /// Messages of one protocol.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,13 +22,6 @@ pub(super) struct Tally {
     pub(super) sent_bytes: u64,
     pub(super) received: u64,
     pub(super) received_bytes: u64,
-}
-
-/// An event that is to be judged, and of which pair of protocols; `None` for what concerns all.
-#[derive(Clone)]
-pub(super) struct Kept {
-    pub(super) pair: Option<usize>,
-    pub(super) event: Event,
 }
 
 /// All that is written down.
@@ -49,10 +40,8 @@ pub(super) struct Ledger {
     /// When, who, what.
     pub(super) words: Vec<(Moment, u32, String)>,
     pub(super) more_words: u64,
-    pub(super) kept: Vec<Kept>,
-    bytes: usize,
-    /// Whether there was more than can be judged.
-    pub(super) too_much: bool,
+    /// What is to be judged.
+    pub(super) docket: Docket,
     file: Option<TraceFile>,
     /// Why the file could not be written on.
     pub(super) file_trouble: Option<std::io::Error>,
@@ -61,22 +50,21 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new(world: &World, judged: Vec<bool>, file: Option<TraceFile>, aloud: bool) -> Ledger {
-        let pairs_of =
-            world.robots.iter().map(|r| world.uses[r.ty].iter().map(|u| u.pair).collect()).collect();
-        let none = || vec![BTreeMap::new(); world.pairs.len()];
+    pub(super) fn new(world: &World, file: Option<TraceFile>, aloud: bool) -> Ledger {
+        let pairs_of = |robot| world.uses.of_robot(robot).iter().map(|u| u.pair).collect();
+        let pairs_of = (0..world.uses.robots()).map(pairs_of).collect();
+        let judged = world.uses.judged();
+        let none = || vec![BTreeMap::new(); judged.len()];
         Ledger {
             pairs_of,
-            judged,
             protocols: BTreeMap::new(),
             lost: 0,
             asked: none(),
             told: none(),
+            judged,
             words: Vec::new(),
             more_words: 0,
-            kept: Vec::new(),
-            bytes: 0,
-            too_much: false,
+            docket: Docket::default(),
             file,
             file_trouble: None,
             aloud: aloud.then(|| world.robots.iter().map(|r| r.path.clone()).collect()),
@@ -101,17 +89,17 @@ impl Ledger {
             What::Crashed | What::Recovered => {
                 let word = if matches!(event.what, What::Crashed) { "(crashes)" } else { "(is back)" };
                 self.word(event, word.to_owned());
-                self.keep(None, event, 0);
+                self.keep(None, event);
             }
             What::Requested { port, request } => {
                 let Some(pair) = self.pair(event.process, *port) else { return };
                 *self.asked[pair].entry(asked_word(request)).or_default() += 1;
-                self.keep(Some(pair), event, size_asked(request));
+                self.keep(Some(pair), event);
             }
             What::Indicated { port, what } => {
                 let Some(pair) = self.pair(event.process, *port) else { return };
                 *self.told[pair].entry(told_word(what)).or_default() += 1;
-                self.keep(Some(pair), event, size_told(what));
+                self.keep(Some(pair), event);
             }
         }
     }
@@ -144,7 +132,7 @@ impl Ledger {
         }
     }
 
-    fn keep(&mut self, pair: Option<usize>, event: &Event, bytes: usize) {
+    fn keep(&mut self, pair: Option<usize>, event: &Event) {
         if pair.is_some_and(|pair| !self.judged[pair]) {
             return;
         }
@@ -155,12 +143,7 @@ impl Ledger {
             self.file = None;
             self.file_trouble = Some(why);
         }
-        if self.kept.len() >= MOST_EVENTS || self.bytes + bytes > MOST_BYTES {
-            self.too_much = true;
-            return;
-        }
-        self.bytes += bytes;
-        self.kept.push(kept);
+        self.docket.keep(kept);
     }
 }
 
@@ -196,22 +179,5 @@ fn told_word(what: &Indication) -> &'static str {
         Indication::Passed { .. } => "passed",
         Indication::Pushed { .. } => "pushed",
         Indication::Custom(_) => "own",
-    }
-}
-
-fn size_asked(request: &Request) -> usize {
-    match request {
-        Request::Broadcast(all) => all.0.len(),
-        Request::Consensus(p) => p.value.len(),
-        Request::Link(message) => message.bytes.len(),
-        _ => 0,
-    }
-}
-
-fn size_told(what: &Indication) -> usize {
-    match what {
-        Indication::Delivered { bytes, .. } => bytes.len(),
-        Indication::Decided { value, .. } => value.len(),
-        _ => 0,
     }
 }

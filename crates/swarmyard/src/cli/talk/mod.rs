@@ -17,6 +17,7 @@ use super::fail::{Exit, Failure};
 use super::load::SetArgs;
 use super::out::Out;
 use super::run::Stop;
+use super::verdicts;
 use clap::{Args, ValueEnum};
 use ledger::Ledger;
 use std::path::PathBuf;
@@ -75,7 +76,7 @@ enum Over {
     Tcp,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = Unit::Second.parse(text).map_err(|e| e.to_string())?;
     if (0.0..=86_400.0).contains(&seconds) { Ok(seconds) } else { Err("write a time of up to a day".into()) }
 }
@@ -110,7 +111,7 @@ pub(crate) fn talk(args: &TalkArgs, out: &Out) -> Result<Exit, Failure> {
         }
     };
     report::begins(args, &world, &place, out)?;
-    let ledger = Arc::new(Mutex::new(Ledger::new(&world, judge::judged(&world), file, !out.json)));
+    let ledger = Arc::new(Mutex::new(Ledger::new(&world, file, !out.json)));
     let ear: Ear = Arc::new(Mutex::new({
         let ledger = Arc::clone(&ledger);
         move |event: &Event| ledger.lock().unwrap_or_else(PoisonError::into_inner).hear(event)
@@ -118,10 +119,10 @@ pub(crate) fn talk(args: &TalkArgs, out: &Out) -> Result<Exit, Failure> {
     let end = talk.run(&world.script(), Duration::from_secs_f64(args.long), &over, &ear).map_err(said)?;
     let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
     ledger.end(end);
-    let all_here = place.here.len() == world.robots.len() && !ledger.too_much;
-    let verdicts = if all_here { judge::judge(&world, &ledger.kept, end, args.settle) } else { Vec::new() };
-    let broken = verdicts.iter().any(|v| !v.broken.is_empty());
-    let exit = match (broken || ledger.file_trouble.is_some(), stop.requested()) {
+    let all_here = place.here.len() == world.robots.len() && !ledger.docket.has_overflowed();
+    let verdicts =
+        if all_here { world.uses.judge(ledger.docket.kept(), end, args.settle) } else { Vec::new() };
+    let exit = match (verdicts::any_broken(&verdicts) || ledger.file_trouble.is_some(), stop.requested()) {
         (true, _) => Exit::Failed,
         (false, true) => Exit::Signal,
         (false, false) => Exit::Ok,
@@ -135,9 +136,8 @@ fn judge_files(args: &TalkArgs, world: &World, out: &Out) -> Result<Exit, Failur
     let read = |path: &PathBuf| trace::read(path, world).map(|read| (path.clone(), read));
     let files: Vec<(PathBuf, trace::Read)> = args.judge.iter().map(read).collect::<Result<_, _>>()?;
     let (kept, end) = judge::together(world, &files)?;
-    let verdicts = judge::judge(world, &kept, end, args.settle);
-    let broken = verdicts.iter().any(|v| !v.broken.is_empty());
-    let exit = if broken { Exit::Failed } else { Exit::Ok };
+    let verdicts = world.uses.judge(&kept, end, args.settle);
+    let exit = if verdicts::any_broken(&verdicts) { Exit::Failed } else { Exit::Ok };
     report::judged(world, &verdicts, kept.len(), exit, out)?;
     Ok(exit)
 }

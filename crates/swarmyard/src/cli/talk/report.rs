@@ -1,19 +1,17 @@
 //! What a talk says about itself: as text, or as one JSON object.
 
-use super::judge::Verdict;
 use super::ledger::Ledger;
 use super::place::Place;
-use super::world::{Pair, World};
+use super::world::World;
 use super::{Over, TalkArgs};
 use crate::cli::fail::{Exit, Failure};
 use crate::cli::out::{Out, count, seconds};
+use crate::cli::verdicts;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use swarmyard::base::Moment;
-
-/// Breaches of one promise that are shown to people.
-const SHOWN: usize = 5;
+use swarmyard_radio::check::judge::Verdict;
 
 /// A talk that is over.
 pub(super) struct Done<'a> {
@@ -94,16 +92,16 @@ fn as_text(world: &World, done: &Done<'_>) -> String {
         let _ = writeln!(text, "lost on the way out: {}", ledger.lost);
     }
     text.push('\n');
-    for (k, pair) in world.pairs.iter().enumerate() {
+    for (k, pair) in world.uses.pairs().iter().enumerate() {
         let words = [counts(&ledger.asked[k]), counts(&ledger.told[k])];
         let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
         if !words.is_empty() {
-            let _ = writeln!(text, "{}: {}", name(pair), words.join(", "));
+            let _ = writeln!(text, "{}: {}", pair.name(), words.join(", "));
         }
     }
-    text += &verdicts(world, done.verdicts);
+    text += &verdicts::text(&world.uses, done.verdicts);
     if !done.all_here {
-        text += if ledger.too_much {
+        text += if ledger.docket.has_overflowed() {
             "not judged: there was too much to keep\n"
         } else {
             "not judged here: write traces with --trace, and judge them together with --judge\n"
@@ -116,30 +114,9 @@ fn as_text(world: &World, done: &Done<'_>) -> String {
     text
 }
 
-/// Who uses whom.
-fn name(pair: &Pair) -> String {
-    format!("{} by {}", pair.provider, pair.user)
-}
-
 fn counts(words: &BTreeMap<&'static str, u64>) -> String {
     let words: Vec<String> = words.iter().map(|(word, n)| format!("{n} {word}")).collect();
     words.join(", ")
-}
-
-fn verdicts(world: &World, verdicts: &[Verdict]) -> String {
-    let mut text = String::new();
-    for v in verdicts {
-        let pair = &world.pairs[v.pair];
-        let outcome = if v.broken.is_empty() { "kept  " } else { "BROKEN" };
-        let _ = writeln!(text, "{outcome}  {} ({}): {}", name(pair), pair.class, v.promise);
-        for what in v.broken.iter().take(SHOWN) {
-            let _ = writeln!(text, "        {what}");
-        }
-        if v.broken.len() > SHOWN {
-            let _ = writeln!(text, "        and {} more", v.broken.len() - SHOWN);
-        }
-    }
-    text
 }
 
 fn as_json(args: &TalkArgs, world: &World, place: &Place, done: &Done<'_>) -> Value {
@@ -156,7 +133,8 @@ fn as_json(args: &TalkArgs, world: &World, place: &Place, done: &Done<'_>) -> Va
         })
         .collect();
     let uses: Vec<Value> = world
-        .pairs
+        .uses
+        .pairs()
         .iter()
         .enumerate()
         .map(|(k, pair)| {
@@ -175,20 +153,9 @@ fn as_json(args: &TalkArgs, world: &World, place: &Place, done: &Done<'_>) -> Va
         "over": args.over.word(), "time_s": seconds(done.end.time), "robots": world.robots.len(),
         "here": place.here.iter().map(|r| path(*r)).collect::<Vec<_>>(), "left_out": world.left_out(),
         "protocols": protocols, "lost": ledger.lost, "uses": uses, "said": said, "more_said": ledger.more_words,
-        "judged": done.all_here, "promises": promises_json(world, done.verdicts),
+        "judged": done.all_here, "promises": verdicts::json(&world.uses, done.verdicts),
         "trace_trouble": ledger.file_trouble.as_ref().map(ToString::to_string), "exit": done.exit as u8,
     })
-}
-
-fn promises_json(world: &World, verdicts: &[Verdict]) -> Vec<Value> {
-    let verdict = |v: &Verdict| {
-        let pair = &world.pairs[v.pair];
-        json!({
-            "user": pair.user, "provider": pair.provider, "class": pair.class, "promise": v.promise,
-            "kept": v.broken.is_empty(), "broken": v.broken,
-        })
-    };
-    verdicts.iter().map(verdict).collect()
 }
 
 /// Says how traces were judged.
@@ -200,10 +167,11 @@ pub(super) fn judged(
     out: &Out,
 ) -> Result<(), Failure> {
     if out.json {
-        let value = json!({ "events": events, "promises": promises_json(world, all), "exit": exit as u8 });
+        let value =
+            json!({ "events": events, "promises": verdicts::json(&world.uses, all), "exit": exit as u8 });
         return out.json("talk-judged", value);
     }
-    let mut text = verdicts(world, all);
+    let mut text = verdicts::text(&world.uses, all);
     let _ = writeln!(text, "judged {}", count(events, "event"));
     out.data(&text)
 }

@@ -3,8 +3,7 @@
 //! A file of a process that was killed has no last line: its robots count as crashed after the last thing in it. A
 //! line that was cut off is left out. Every length is bounded before anything is read.
 
-use super::ledger::Kept;
-use super::world::{Pair, World};
+use super::world::World;
 use crate::cli::fail::{Exit, Failure};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -13,8 +12,9 @@ use std::path::Path;
 use swarmyard::agents::wire::MOST_BYTES;
 use swarmyard::base::{Moment, Time};
 use swarmyard::part_api::{
-    Bytes, Elect, Exclusion, Group, Indication, Monitor, Propose, ReadClock, Request, ToAll,
+    Bytes, Elect, Exclusion, Group, Indication, Monitor, Propose, ReadClock, Request, ToAll, ToRobots,
 };
+use swarmyard_radio::check::judge::{Kept, Pair};
 use swarmyard_radio::lab::{Event, What};
 
 const SCHEMA: &str = "swarmyard-talk-trace/1";
@@ -38,7 +38,7 @@ impl TraceFile {
             "schema": SCHEMA, "run": format!("{:016x}", world.run), "robots": here, "of": world.robots.len(),
         });
         writeln!(file, "{head}").map_err(failed)?;
-        Ok(TraceFile { file, pairs: world.pairs.clone() })
+        Ok(TraceFile { file, pairs: world.uses.pairs().to_vec() })
     }
 
     /// Writes an event, at once.
@@ -121,7 +121,7 @@ fn event(value: &Value, world: &World) -> Option<Kept> {
         Value::Null => None,
         names => {
             let (user, provider) = (names[0].as_str()?, names[1].as_str()?);
-            Some(world.pairs.iter().position(|p| p.user == user && p.provider == provider)?)
+            Some(world.uses.find(user, provider)?)
         }
     };
     let process = u32::try_from(value["robot"].as_u64()?).ok()?;
@@ -134,6 +134,7 @@ fn words_of(what: &What) -> Option<Value> {
         What::Crashed => json!(["crashed"]),
         What::Recovered => json!(["recovered"]),
         What::Requested { request, .. } => match request {
+            Request::Link(message) => json!(["send", message.to.to_vec(), hex(&message.bytes)]),
             Request::Broadcast(ToAll(bytes)) => json!(["broadcast", hex(bytes)]),
             Request::Consensus(p) => json!(["propose", p.instance, hex(&p.value)]),
             Request::Detector(Monitor) => json!(["monitor"]),
@@ -170,9 +171,13 @@ fn what_of(words: &Value) -> Option<What> {
     let bytes = |k: usize| unhex(words[k].as_str()?);
     let number = |k: usize| words[k].as_u64();
     let robot = |k: usize| number(k).and_then(|r| u32::try_from(r).ok());
+    let robots = |k: usize| -> Option<Vec<u32>> {
+        words[k].as_array()?.iter().map(|m| m.as_u64().and_then(|m| u32::try_from(m).ok())).collect()
+    };
     match words[0].as_str()? {
         "crashed" => Some(What::Crashed),
         "recovered" => Some(What::Recovered),
+        "send" => asked(ToRobots { to: robots(1)?.into(), bytes: bytes(2)? }.into()),
         "broadcast" => asked(ToAll(bytes(1)?).into()),
         "propose" => asked(Propose { instance: number(1)?, value: bytes(2)? }.into()),
         "monitor" => asked(Monitor.into()),
@@ -192,12 +197,7 @@ fn what_of(words: &Value) -> Option<What> {
         "leads" => told(Indication::Leads(robot(1)?)),
         "entered" => told(Indication::Entered),
         "clock" => told(Indication::Clock { reading_s: words[1].as_f64()?, error_s: words[2].as_f64() }),
-        "view" => {
-            let members = words[2].as_array()?.iter();
-            let members: Option<Vec<u32>> =
-                members.map(|m| m.as_u64().and_then(|m| u32::try_from(m).ok())).collect();
-            told(Indication::View { number: number(1)?, members: members? })
-        }
+        "view" => told(Indication::View { number: number(1)?, members: robots(2)? }),
         _ => None,
     }
 }
@@ -217,8 +217,8 @@ fn unhex(text: &str) -> Option<Bytes> {
 mod tests {
     use super::*;
     use swarmyard_radio::lab::brief::{
-        broadcasts, decides, delivers, enters, follows, leaves, proposes, reads, shows, suspects, trusts,
-        views, waits_until, wants,
+        broadcasts, decides, delivers, enters, follows, leaves, proposes, reads, sends, shows, suspects,
+        trusts, views, waits_until, wants,
     };
 
     #[test]
@@ -226,6 +226,8 @@ mod tests {
         let asked = |request: Request| What::Requested { port: 0, request };
         let all = [
             broadcasts("hi"),
+            sends(&[], "to nobody"),
+            sends(&[2, 0, 1, 5, 9], "to five"),
             proposes(3, "x"),
             wants(),
             leaves(),

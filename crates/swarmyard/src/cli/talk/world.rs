@@ -9,47 +9,22 @@ use swarmyard::Sim;
 use swarmyard::agents::wire::{MOST_PROCESSES, Script, Talker};
 use swarmyard::base::hash::mix64;
 use swarmyard::engine::FaultKind;
-use swarmyard::part_api::{GraphModel, ServiceKind};
-use swarmyard::scene::Scene;
-
-/// A protocol that uses another, in robots of one type.
-pub(super) struct Use {
-    /// Place of the user and of its port.
-    pub(super) at: (u16, u16),
-    /// The pair it belongs to, in [`World::pairs`].
-    pub(super) pair: usize,
-}
-
-/// A user and its provider, by name: the same in all types of robots, since names are how protocols of different
-/// robots know each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) user: String,
-    pub(super) provider: String,
-    /// Of the provider; empty for the network.
-    pub(super) class: String,
-    /// The provider's parameter of that name.
-    pub(super) uniform: bool,
-    /// In how many types of robots, and by how many ports in one at most.
-    pub(super) types: usize,
-    pub(super) ports: usize,
-}
+use swarmyard::part_api::GraphModel;
+use swarmyard::witness;
+use swarmyard_radio::check::judge::Uses;
 
 /// A robot that can talk; its place in the list is its number.
 pub(super) struct Robot {
     pub(super) path: String,
     slot: usize,
-    /// Place of its type in [`World::uses`].
-    pub(super) ty: usize,
 }
 
 /// What of a world can talk.
 pub(super) struct World {
     sim: Sim,
     pub(super) robots: Vec<Robot>,
-    /// By type of robots that live by events.
-    pub(super) uses: Vec<Vec<Use>>,
-    pub(super) pairs: Vec<Pair>,
+    /// Which of their protocols uses which.
+    pub(super) uses: Uses,
     /// A number that all processes that have loaded this world share.
     pub(super) run: u64,
 }
@@ -60,7 +35,7 @@ impl World {
         let sim = load::scenario(file, &set.set, 1)?;
         let scene = sweep::scene(file, &set.set)?;
         let name = file.display().to_string();
-        let Some(live) = sim.model().live.as_ref() else {
+        let (Some(live), Some(uses)) = (&sim.model().live, witness::uses(sim.model(), &scene)) else {
             let what = "nobody can talk: no robot of this world lives by events";
             let help = "give a type of robots protocols and an algorithm (docs/protocols.md)";
             return Err(Failure::new(Exit::Failed, "nobody-talks", what).help(help).on(name));
@@ -70,33 +45,18 @@ impl World {
             let what = format!("{n} robots cannot talk over sockets: at most {MOST_PROCESSES} can");
             return Err(Failure::new(Exit::Failed, "too-many", what).on(name));
         }
-        let mut world = World {
-            robots: Vec::new(),
-            uses: Vec::new(),
-            pairs: Vec::new(),
-            run: mix64(sweep::meaning(&scene, &sim)),
-            sim,
-        };
-        world.take_types(&scene).map_err(|failure| failure.on(name))?;
+        let slots = live.members.iter().map(|slot| *slot as usize);
+        let robots = slots.map(|slot| Robot { path: sim.model().paths[slot].to_string(), slot }).collect();
+        let world = World { robots, uses, run: mix64(sweep::meaning(&scene, &sim)), sim };
+        world.refuse_outside().map_err(|failure| failure.on(name))?;
         Ok(world)
     }
 
-    fn take_types(&mut self, scene: &Scene) -> Result<(), Failure> {
-        let model = std::sync::Arc::clone(self.sim.model());
-        let live = model.live.as_ref().map_or(&[][..], |live| &live.members[..]);
-        let mut types = Vec::new();
-        for slot in live.iter().map(|slot| *slot as usize) {
-            let k = model.types.iter().position(|t| t.slots.contains(&slot)).unwrap_or_default();
-            let ty = types.iter().position(|t| *t == k).unwrap_or_else(|| {
-                types.push(k);
-                types.len() - 1
-            });
-            self.robots.push(Robot { path: model.paths[slot].to_string(), slot, ty });
-        }
-        for k in types {
-            let ty = &model.types[k];
-            let Some(life) = &ty.life else { continue };
-            if let Some(name) = outside(&life.graph) {
+    /// An algorithm that a process outside decides for cannot talk.
+    fn refuse_outside(&self) -> Result<(), Failure> {
+        let model = self.sim.model();
+        for ty in self.robots.iter().map(|robot| model.type_at(robot.slot)) {
+            if let Some(name) = ty.life.as_ref().and_then(|life| outside(&life.graph)) {
                 let what = format!(
                     "`{name}` of type `{}` is decided by a process outside, which is told of events of a run only",
                     ty.name
@@ -105,46 +65,8 @@ impl World {
                     "over sockets run algorithms of the library, or C in the sandbox (class `program`)";
                 return Err(Failure::new(Exit::Failed, "outside", what).help(help));
             }
-            let uses = self.uses_of(&life.graph, scene, &ty.name);
-            self.uses.push(uses);
         }
         Ok(())
-    }
-
-    fn uses_of(&mut self, graph: &GraphModel, scene: &Scene, ty: &str) -> Vec<Use> {
-        let mut uses: Vec<Use> = Vec::new();
-        for (node, user) in graph.names().enumerate() {
-            for (port, spec) in graph.ports(node as u16).into_iter().enumerate() {
-                let path = format!("/types/{ty}/{user}");
-                let named = scene.find(&path).and_then(|n| n.params.text_or_none(spec.name));
-                let Some(provider) = provider(graph, node, spec.service, named) else { continue };
-                let found = scene.find(&format!("/types/{ty}/{provider}"));
-                let class = found.map_or(String::new(), |n| n.class.to_string());
-                let uniform = found.and_then(|n| n.params.bool_or_none("uniform")) == Some(true);
-                let pair = self.pair(user, provider, class, uniform);
-                let before = uses.iter().filter(|u| u.pair == pair).count();
-                let known = &mut self.pairs[pair];
-                known.ports = known.ports.max(before + 1);
-                known.types += usize::from(before == 0);
-                uses.push(Use { at: (node as u16, port as u16), pair });
-            }
-        }
-        uses
-    }
-
-    /// The pair of these names; where types differ in what the provider is, it has no class.
-    fn pair(&mut self, user: &str, provider: &str, class: String, uniform: bool) -> usize {
-        let known = self.pairs.iter().position(|p| p.user == user && p.provider == provider);
-        if let Some(k) = known {
-            let pair = &mut self.pairs[k];
-            if pair.class != class || pair.uniform != uniform {
-                pair.class.clear();
-            }
-            return k;
-        }
-        let (user, provider) = (user.to_owned(), provider.to_owned());
-        self.pairs.push(Pair { user, provider, class, uniform, types: 0, ports: 0 });
-        self.pairs.len() - 1
     }
 
     /// Title of the world.
@@ -177,7 +99,7 @@ impl World {
             Some(Talker {
                 number: *number,
                 graph: std::sync::Arc::clone(&life.graph),
-                uses: self.uses[robot.ty].iter().map(|u| u.at).collect(),
+                uses: self.uses.of_robot(*number).iter().map(|u| u.at).collect(),
                 start: self.sim.pose(&robot.path)?,
                 equipment: life.equipment.clone(),
             })
@@ -226,26 +148,4 @@ impl World {
 /// A protocol that is decided by a process outside.
 fn outside(graph: &GraphModel) -> Option<&str> {
     graph.names().zip(graph.models()).find(|(_, model)| model.outside().is_some()).map(|(name, _)| name)
-}
-
-/// Who provides a service to a protocol: the one that is named, or the only one; the network for links. Motion and
-/// sensors are the robot's own.
-fn provider<'a>(
-    graph: &'a GraphModel,
-    me: usize,
-    service: ServiceKind,
-    named: Option<&'a str>,
-) -> Option<&'a str> {
-    if named.is_some() {
-        return named;
-    }
-    match service {
-        ServiceKind::Link => Some("network"),
-        ServiceKind::Motion | ServiceKind::Watching => None,
-        _ => {
-            let mut all = graph.names().zip(graph.models()).enumerate();
-            all.find(|(k, (_, model))| *k != me && model.provides() == Some(service))
-                .map(|(_, (name, _))| name)
-        }
-    }
 }
