@@ -15,7 +15,7 @@ mod sim;
 mod statistics;
 mod timeline;
 
-pub use crowd::{Crowd, Progress, Run};
+pub use crowd::{Crowd, Progress, Run, Shelf};
 pub use mapper::Mapper;
 pub use measure::{Gauge, Quantity};
 pub use modules::{KERNEL, Modules};
