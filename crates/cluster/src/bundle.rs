@@ -7,7 +7,7 @@ use swarmyard_agents::{Elsewhere, Workshop};
 use swarmyard_engine::{Compiled, Model, compile};
 use swarmyard_formats::{Loader, OVERRIDE_SOURCE};
 use swarmyard_part_api::Registry;
-use swarmyard_sim::{ElsewhereFigures, Error, Options, Sim, registry_with};
+use swarmyard_sim::{ElsewhereFigures, Error, Options, Scenario, Sim, registry_with};
 
 /// All that a worker needs to compile a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,6 +71,18 @@ impl Bundle {
         let registry = self.registry(elsewhere.clone());
         let options = Options { overrides: self.overrides.clone(), threads, elsewhere, ..Options::default() };
         Sim::read(name, text, &Texts(&self.texts[1..]), &registry, &options)
+    }
+
+    /// Puts it on the shelf of a run that goes over to it.
+    ///
+    /// # Errors
+    /// Why it cannot be compiled.
+    pub fn shelve(&self, sim: &mut Sim, elsewhere: Option<Elsewhere>) -> Result<u64, Error> {
+        let no_text = || Error::System("the world has no text".to_owned());
+        let (name, text) = self.texts.first().ok_or_else(no_text)?;
+        let (loader, registry) = (Texts(&self.texts[1..]), self.registry(elsewhere));
+        let overrides = &self.overrides;
+        sim.shelve_world(&Scenario { name, text, overrides, loader: &loader, registry: &registry })
     }
 
     fn registry(&self, elsewhere: Option<Elsewhere>) -> Registry {

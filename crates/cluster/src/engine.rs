@@ -1,6 +1,6 @@
 //! What a worker runs: its share of a divided world, or all of one that is not divided.
 
-use crate::bundle::Natives;
+use crate::bundle::{Bundle, Natives};
 use crate::home::{Links, Lodgings};
 use crate::message::{Begin, Home, Task};
 use crate::watch::ProcessorTime;
@@ -69,9 +69,9 @@ pub(crate) struct Alone {
 }
 
 impl Engine {
-    /// Begins an epoch; what was compiled for the one before is used again.
+    /// Begins an epoch in a world; what was compiled for the one before is used again.
     pub(crate) fn new(
-        begin: &Begin,
+        (begin, world): (&Begin, &Bundle),
         borders: Vec<Area>,
         threads: usize,
         natives: &Natives,
@@ -89,7 +89,7 @@ impl Engine {
             old.asking = Asking::default();
             return Ok(Engine::Share(old));
         }
-        let Compiled { model, .. } = begin.world.compile_within(natives)?;
+        let Compiled { model, .. } = world.compile_within(natives)?;
         if model.world != begin.hash {
             return Err("the world that came is not the one the keeper has".to_owned());
         }

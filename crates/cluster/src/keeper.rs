@@ -14,12 +14,13 @@ mod crew;
 mod office;
 mod safe;
 mod status;
+mod vault;
 
 use crate::bundle::Bundle;
 use crate::door::Door;
 use crate::message::{Begin, Done, Grant, KEEPER, Notice, Order, Report, Signed, order_key, read, write};
-use crate::saved::{Saved, write_whole};
 use crate::staff::Hired;
+use crate::world::Worlds;
 use apart::Apart;
 use costs::Costs;
 use office::Office;
@@ -36,6 +37,7 @@ use swarmyard_engine::{
 use swarmyard_fabric::gate::{Refusals, Refused};
 use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Patience, RunKey, Unmet};
 use swarmyard_sim::{Crowd, ElsewhereFigures, Error, Progress, Run, Statistics};
+use vault::Vault;
 
 /// How a run is spread.
 #[derive(Clone, Debug)]
@@ -58,8 +60,8 @@ pub struct Plan {
     pub lease: Duration,
     /// What an earlier run measured: it suggests the first cut.
     pub placement: Option<Statistics>,
-    /// A file for the last checkpoint, from which the run can be resumed. A worker that has a folder for it keeps a copy as well, and
-    /// writes it down when the keeper is gone.
+    /// A file for the last checkpoint and what entered since, from which the run can be resumed. A worker that has a folder for
+    /// it keeps the same there.
     pub save: Option<PathBuf>,
 }
 
@@ -116,6 +118,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(1);
 /// How long the end of a run waits for workers to be gone.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// When a report is asked for again by a keeper whom nobody waits for.
+const UNHURRIED: Duration = Duration::from_millis(150);
 /// When a grant is said again.
 const SAY_AGAIN: Duration = Duration::from_millis(300);
 
@@ -135,6 +139,10 @@ pub struct Keeper {
     staffed: BTreeSet<u32>,
     /// Where each of them is.
     places: BTreeMap<u32, Vec<String>>,
+    /// The machine of each of them that is on another one.
+    hosts: BTreeMap<u32, String>,
+    /// The world, for those who begin in it.
+    worlds: Worlds,
     /// Why nobody was found the last time.
     nobody: Option<String>,
     /// Those of them who have been seen alive.
@@ -145,6 +153,7 @@ pub struct Keeper {
     epochs: u32,
     margins: Option<Margins>,
     safe: Option<Safe>,
+    vault: Vault,
     /// Work was uneven up to the last checkpoint: cut anew.
     recut: bool,
     /// What each body has cost.
@@ -169,8 +178,8 @@ struct Epoch {
     divided: bool,
     /// What those are to begin with who have not said that they have begun.
     begins: BTreeMap<u32, Vec<u8>>,
-    /// Those who keep a checkpoint where it outlives them.
-    holders: BTreeSet<u32>,
+    /// Reports of a step that is not shown yet, because what it depends on is not safe.
+    pending: Option<Vec<(u32, Report)>>,
     /// The stop it began from.
     begun: u64,
     apart: Apart,
@@ -224,9 +233,11 @@ impl Keeper {
             Patience { ask_after: Duration::from_millis(15), give_up: LOOK, ..Patience::default() };
         if plan.ahead > 0 {
             // Workers go on meanwhile, and need the processor more.
-            patience.watch = Duration::ZERO;
+            (patience.watch, patience.ask_after) = (Duration::ZERO, UNHURRIED);
         }
         let inbox = Inbox::open(Arc::clone(&fabric), key, 0, KEEPER, &[], patience)?;
+        let vault = Vault::new(plan.save.clone());
+        let worlds = Worlds::open(&*fabric, &door, run, KEEPER)?;
         Ok(Keeper {
             fabric,
             run,
@@ -239,6 +250,8 @@ impl Keeper {
             next: 0,
             staffed: BTreeSet::new(),
             places: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            worlds,
             nobody: None,
             came: BTreeSet::new(),
             look_again: Instant::now(),
@@ -246,6 +259,7 @@ impl Keeper {
             epochs: 0,
             margins: None,
             safe: None,
+            vault,
             recut: false,
             costs: Costs::default(),
             rested: Instant::now(),
@@ -285,7 +299,8 @@ impl Keeper {
         let number = self.epochs;
         let stop = safe.stop();
         let grant = self.grant_from(number, stop, run);
-        let world = Bundle::of(run.model, run.overrides);
+        self.worlds.put(run.model.world, &Bundle::of(run.model, run.overrides));
+        let sources: Vec<u32> = members.iter().map(|member| self.source(*member, &members)).collect();
         let safe = self.safe.get_or_insert_with(|| Safe::of(run.model, run.state, run.minds));
         self.costs.name(run.model);
         if let Some(placement) = self.plan.placement.take() {
@@ -305,12 +320,12 @@ impl Keeper {
         nowhere.sort();
         nowhere.dedup();
         let mut begins = BTreeMap::new();
-        for (member, task) in members.iter().zip(tasks) {
+        for ((member, source), task) in members.iter().zip(sources).zip(tasks) {
             let begin = Begin {
                 epoch: number,
                 members: members.clone(),
-                world: world.clone(),
                 hash: run.model.world,
+                source,
                 cut: cut.clone(),
                 margins,
                 task,
@@ -339,7 +354,7 @@ impl Keeper {
             divided: divided.is_none(),
             begins,
             begun: stop,
-            holders: BTreeSet::new(),
+            pending: None,
             apart: Apart::new(self.plan.lease),
             work: BTreeMap::new(),
         });
@@ -382,12 +397,7 @@ impl Keeper {
                 continue;
             }
             match signed.notice {
-                Notice::Ready { holds } => {
-                    epoch.begins.remove(&signed.worker);
-                    if holds {
-                        epoch.holders.insert(signed.worker);
-                    }
-                }
+                Notice::Ready => drop(epoch.begins.remove(&signed.worker)),
                 Notice::Blocked { .. } => {}
                 Notice::Misses { number, who } => {
                     epoch.apart.misses(signed.worker, number, who, Instant::now());
@@ -495,6 +505,9 @@ impl Keeper {
     /// The reports of the next stop, when all are there.
     fn reports(&mut self) -> Result<Option<Vec<(u32, Report)>>, Error> {
         let Some(epoch) = &mut self.epoch else { return Ok(None) };
+        if let Some(reports) = epoch.pending.take() {
+            return Ok(Some(reports));
+        }
         let next = epoch.reached + 1;
         if next > epoch.granted {
             return Ok(None);
@@ -511,6 +524,9 @@ impl Keeper {
             let report: Report =
                 read(&bytes).ok_or_else(|| Error::System(format!("worker {worker} sent no report")))?;
             let load = report.load;
+            if report.holds {
+                self.vault.enable(worker);
+            }
             self.refused.insert(worker, report.refused.clone());
             *epoch.work.entry(worker).or_default() += u64::from(load.work_us);
             // Of those who all do the same, one is measured.
@@ -609,24 +625,6 @@ impl Keeper {
         all
     }
 
-    /// Puts the checkpoint where it outlives this process: in a file, and with one of the workers that keep it.
-    fn save(&self, run: &Run<'_>) -> Result<(), Error> {
-        let (Some(safe), Some(epoch)) = (&self.safe, &self.epoch) else { return Ok(()) };
-        if self.plan.save.is_none() && epoch.holders.is_empty() {
-            return Ok(());
-        }
-        let world = Bundle::of(run.model, run.overrides);
-        let saved = Saved::of(world, safe.image().clone(), run.journal, safe.code()).bytes();
-        if let Some(path) = &self.plan.save {
-            write_whole(path, &saved)
-                .map_err(|e| Error::System(format!("cannot write `{}`: {e}", path.display())))?;
-        }
-        if let Some(member) = epoch.holders.first() {
-            self.say(*member, &write(&Order::Hold(saved)))?;
-        }
-        Ok(())
-    }
-
     /// Sees whether work was even, and begins to count anew.
     fn at_checkpoint(&mut self) {
         self.recut = self.is_uneven();
@@ -668,10 +666,17 @@ impl Crowd for Keeper {
         let until = Instant::now() + 4 * LOOK;
         loop {
             match self.reports()? {
+                Some(reports) if !self.is_kept(&reports, &run)? => {
+                    if let Some(epoch) = &mut self.epoch {
+                        epoch.pending = Some(reports);
+                    }
+                    self.tend(&run)?;
+                }
                 Some(reports) => {
                     if let Some(frame) = self.put_together(reports, &mut run)? {
                         let (traffic, refused) = (self.fabric.traffic(), self.refusals());
-                        self.note(|status| (status.traffic, status.refused) = (traffic, refused));
+                        let worlds = self.worlds.given();
+                        self.note(|s| (s.traffic, s.refused, s.worlds) = (traffic, refused, worlds));
                         return Ok(Progress::Done(frame));
                     }
                 }
@@ -700,6 +705,7 @@ impl Crowd for Keeper {
 
     fn reset(&mut self) {
         self.measure();
+        self.vault.outdate();
         (self.epoch, self.safe, self.margins) = (None, None, None);
     }
 
@@ -729,6 +735,7 @@ impl Crowd for Keeper {
 
     fn finish(&mut self) {
         self.measure();
+        self.keep_nothing();
         let order = write(&Order::End);
         for number in self.alive() {
             // Who is gone needs no telling.

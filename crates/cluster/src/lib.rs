@@ -17,13 +17,16 @@ mod keeper;
 mod message;
 pub mod reach;
 mod saved;
+mod shelf;
 pub mod sister;
 pub mod staff;
 mod watch;
 mod worker;
+mod world;
 
 pub use bundle::{Bundle, Natives};
 pub use keeper::{Keeper, Placed, Plan, Staff, Status};
 pub use saved::Saved;
 pub use watch::ProcessorTime;
 pub use worker::{Ended, Setup, work};
+pub use world::Given;

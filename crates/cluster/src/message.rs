@@ -2,7 +2,6 @@
 //!
 //! Orders may be said twice, come late, or come twice: each says all that the worker needs to know from then on.
 
-use crate::bundle::Bundle;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use swarmyard_agents::Shown;
@@ -22,8 +21,6 @@ pub(crate) enum Order {
     Begin(Box<Begin>),
     /// Go on.
     Grant(Grant),
-    /// Keep the last checkpoint of the run, in case the keeper is lost.
-    Hold(Vec<u8>),
     /// The run is over.
     End,
 }
@@ -34,9 +31,10 @@ pub(crate) struct Begin {
     pub(crate) epoch: u32,
     /// The workers of this epoch, by their place in the cut.
     pub(crate) members: Vec<u32>,
-    pub(crate) world: Bundle,
     /// Hash of the compiled world, as the keeper has it.
     pub(crate) hash: u64,
+    /// Who has its texts and code.
+    pub(crate) source: u32,
     pub(crate) cut: Cut,
     pub(crate) margins: Margins,
     pub(crate) task: Task,
@@ -74,10 +72,7 @@ pub(crate) struct Grant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Notice {
     /// It has begun an epoch.
-    Ready {
-        /// Whether it keeps a checkpoint where that outlives it.
-        holds: bool,
-    },
+    Ready,
     /// It waits for the commands of these robots.
     Blocked {
         /// The stop that waits.
@@ -121,6 +116,8 @@ pub(crate) struct Report {
     pub(crate) spent: Vec<(u32, Spent)>,
     /// What it did not let in since it began, by kind: a report that is lost with its epoch takes nothing along.
     pub(crate) refused: Vec<(u8, u64)>,
+    /// Whether it has a folder for what outlives the keeper.
+    pub(crate) holds: bool,
 }
 
 /// What a worker sent to one neighbour.
@@ -226,6 +223,16 @@ pub(crate) fn near_key(run: u64, worker: u32) -> String {
 /// The key under which a worker answers for programs whose robots are with another.
 pub(crate) fn home_key(run: u64, home: u32, asks: u32) -> String {
     format!("swarm/run/{run}/workers/home/{home}/{asks}")
+}
+
+/// The key under which somebody is asked for the world that it has.
+pub(crate) fn world_key(run: u64, member: u32) -> String {
+    format!("swarm/run/{run}/workers/world/{member}")
+}
+
+/// The key under which a worker is asked to keep what outlives the keeper.
+pub(crate) fn keep_key(run: u64, worker: u32) -> String {
+    format!("swarm/run/{run}/workers/keep/{worker}")
 }
 
 /// The key under which a worker says what it has done so far.

@@ -7,14 +7,16 @@
 //! What never happens: a step that depends on when something came. A worker that is told of a new epoch drops
 //! what it does and begins again from what it is charged with.
 
-use crate::bundle::Natives;
+use crate::bundle::{Bundle, Natives};
 use crate::door::Door;
 use crate::engine::{Engine, Stuck};
 use crate::home::Links;
 use crate::message::{
-    Begin, Done, Grant, KEEPER, Lane, Load, Near, Notice, Order, Report, Sent, Signed, figures_key, live_key,
-    near_key, notice_key, order_key, read, write,
+    Begin, Done, Grant, KEEPER, Lane, Load, Near, Notice, Order, Report, Sent, Signed, figures_key, keep_key,
+    live_key, near_key, notice_key, order_key, read, write,
 };
+use crate::shelf::Shelf;
+use crate::world::{Worlds, fetch};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +26,7 @@ use std::time::{Duration, Instant};
 use swarmyard_engine::{Area, Gesture, Input, InputKind, Intent, Part, Settled, Share};
 use swarmyard_fabric::gate::Refusals;
 use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Outbox, Patience, RunKey, Unmet};
-use swarmyard_sim::WorkerFigures;
+use swarmyard_sim::{LinkFigures, WorkerFigures};
 
 /// How a worker is set up.
 pub struct Setup {
@@ -38,7 +40,7 @@ pub struct Setup {
     pub threads: usize,
     /// How long it works on without hearing from the keeper, when it has nothing to do.
     pub patience: Duration,
-    /// The folder in which it writes down the checkpoint it was given, when the keeper is lost.
+    /// The folder in which it keeps the last checkpoint of the run and what entered since, in case the keeper is lost.
     pub hold: Option<PathBuf>,
     /// What native programs may do here.
     pub natives: Natives,
@@ -51,7 +53,7 @@ pub enum Ended {
     Over,
     /// It was told to.
     Told,
-    /// The keeper has not been heard of for too long; where the last checkpoint is, when it had one.
+    /// The keeper has not been heard of for too long; where the last checkpoint is, when it was given one.
     Alone(Option<PathBuf>),
 }
 
@@ -59,6 +61,10 @@ pub enum Ended {
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a neighbour may take to answer, on a busy machine.
 const ANSWER: Duration = Duration::from_millis(500);
+/// How long one on the same machine is asked for a world before the keeper is.
+const FELLOW: Duration = Duration::from_secs(3);
+/// How long a world may take to come.
+const LONGEST: Duration = Duration::from_secs(120);
 /// When to ask a neighbour again.
 const ASK_AFTER: Duration = Duration::from_millis(60);
 /// Stops of which it is remembered what bodies intended: neighbours are at most one apart, those who ask because
@@ -96,6 +102,9 @@ struct Worker<'a> {
     outbox: Outbox,
     told: Told,
     door: Arc<Door>,
+    /// The last world it was in, by hash; and the same for others who are to begin in it.
+    world: Option<(u64, Bundle)>,
+    worlds: Worlds,
     /// The last epoch that it has begun.
     begun: u32,
     /// What it said last when it could not go on with an epoch: that may have been lost.
@@ -105,11 +114,12 @@ struct Worker<'a> {
     heard: Instant,
     /// When it was last said who is missing.
     missed: Instant,
-    held: Option<Vec<u8>>,
+    /// Where it keeps what outlives the keeper.
+    shelf: Option<Arc<Mutex<Shelf>>>,
     /// How often something had been asked for again at the last report.
     asked: u64,
     /// What it has done so far, for who asks.
-    figures: Arc<Mutex<WorkerFigures>>,
+    figures: Arc<Mutex<(WorkerFigures, Vec<LinkFigures>)>>,
     _handles: Vec<Handle>,
 }
 
@@ -144,6 +154,7 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
             let _ = opens.open::<Order>(heard.key, heard.bytes).map(|order| tell.send(order));
         }),
     )?;
+    let worlds = Worlds::open(&**fabric, &door, run, me)?;
     let told = Told::default();
     let remembered = Arc::clone(&told);
     let near =
@@ -151,12 +162,25 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
     let patience = Patience { ask_after: ASK_AFTER, give_up: LOOK, ..Patience::default() };
     let inbox = Inbox::open(Arc::clone(fabric), setup.run.clone(), 0, me, &[], patience)?;
     let outbox = Outbox::open(Arc::clone(fabric), setup.run.clone(), 0, me, 70)?;
-    let figures = Arc::new(Mutex::new(WorkerFigures { worker: me, ..WorkerFigures::default() }));
+    let figures = WorkerFigures { worker: me, ..WorkerFigures::default() };
+    let figures = Arc::new(Mutex::new((figures, Vec::new())));
     let told_of = Arc::clone(&figures);
     let tell = move |_: &str, _: &[u8]| Some(write(&*told_of.lock().unwrap_or_else(PoisonError::into_inner)));
     let says = fabric.answer(&figures_key(run, me), Box::new(tell))?;
-    let live = fabric.live(&live_key(run, me))?;
-    let handles = vec![ear, near, says, live];
+    let shelf = setup
+        .hold
+        .as_ref()
+        .map(|folder| Arc::new(Mutex::new(Shelf::new(folder.join(format!("run-{run:016x}.checkpoint"))))));
+    let mut handles = vec![ear, near, says];
+    if let Some(shelf) = &shelf {
+        let shelf = Arc::clone(shelf);
+        let keep = move |question: &[u8]| {
+            let keep = read(question)?;
+            Some(write(&shelf.lock().unwrap_or_else(PoisonError::into_inner).serve(keep)))
+        };
+        handles.push(fabric.answer(&keep_key(run, me), door.replier(keep))?);
+    }
+    handles.push(fabric.live(&live_key(run, me))?);
     let heard = Instant::now();
     let mut worker = Worker {
         setup,
@@ -166,13 +190,15 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
         inbox,
         outbox,
         told,
+        world: None,
+        worlds,
         begun: 0,
         left: None,
         links: Links::new(Arc::clone(fabric), Arc::clone(&door), run, me),
         door,
         heard,
         missed: heard,
-        held: None,
+        shelf,
         asked: 0,
         figures,
         _handles: handles,
@@ -205,7 +231,7 @@ impl Worker<'_> {
                     // It was said again: what was said to that may have been lost.
                     let is_present = epoch.as_ref().is_some_and(|e| e.begin.epoch == begin.epoch);
                     if is_present {
-                        self.notice(begin.epoch, Notice::Ready { holds: self.setup.hold.is_some() })?;
+                        self.notice(begin.epoch, Notice::Ready)?;
                     }
                 }
                 Some(Order::Begin(begin)) => {
@@ -214,9 +240,11 @@ impl Worker<'_> {
                         Ok(begun) => {
                             epoch = Some(begun);
                             self.begun = number;
-                            self.notice(number, Notice::Ready { holds: self.setup.hold.is_some() })?;
+                            self.notice(number, Notice::Ready)?;
                         }
-                        Err(why) => self.notice(number, Notice::Failed(why))?,
+                        Err(Left::Failed(why)) => self.notice(number, Notice::Failed(why))?,
+                        Err(Left::Lost(lost)) => return Err(lost),
+                        Err(Left::Order | Left::Farther) => {}
                     }
                 }
                 Some(Order::Grant(grant)) => {
@@ -226,9 +254,8 @@ impl Worker<'_> {
                         self.notice(grant.epoch, notice.clone())?;
                     }
                 }
-                Some(Order::Hold(bytes)) => self.held = Some(bytes),
                 None if self.heard.elapsed() > self.setup.patience => {
-                    return Ok(Ended::Alone(self.write_down()));
+                    return Ok(Ended::Alone(self.kept()));
                 }
                 None => {}
             }
@@ -269,11 +296,10 @@ impl Worker<'_> {
         got
     }
 
-    /// Writes down the checkpoint it was given; answers where.
-    fn write_down(&self) -> Option<PathBuf> {
-        let (folder, bytes) = self.setup.hold.as_ref().zip(self.held.as_ref())?;
-        let path = folder.join(format!("run-{:016x}.checkpoint", self.setup.run.number));
-        crate::saved::write_whole(&path, bytes).ok().map(|()| path)
+    /// Where the last checkpoint and what entered since are, when it was given them.
+    fn kept(&self) -> Option<PathBuf> {
+        let shelf = self.shelf.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.kept().map(PathBuf::from)
     }
 
     /// Leaves the present work when there is an order that ends it; others are followed on the way.
@@ -286,7 +312,6 @@ impl Worker<'_> {
             match order {
                 Order::Grant(grant) if grant.epoch == epoch.begin.epoch => epoch.take(grant),
                 Order::Grant(_) => {}
-                Order::Hold(bytes) => self.held = Some(bytes),
                 Order::Begin(begin) if begin.epoch <= epoch.begin.epoch => {}
                 order => {
                     self.next = Some(order);
@@ -300,22 +325,26 @@ impl Worker<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, begin: Begin, before: Option<Engine>) -> Result<Epoch, String> {
+    fn begin(&mut self, begin: Begin, before: Option<Engine>) -> Result<Epoch, Left> {
+        let wrong = |why: &str| Left::Failed(why.to_owned());
         let place = begin.members.iter().position(|m| *m == self.setup.me);
-        let place = place.ok_or("this worker is not among the members of the epoch")? as u32;
+        let place = place.ok_or_else(|| wrong("this worker is not among the members of the epoch"))? as u32;
         if !begin.cut.is_sound() || begin.cut.workers() as usize != begin.members.len() {
-            return Err("the cut does not fit the members".to_owned());
+            return Err(wrong("the cut does not fit the members"));
         }
+        self.get_world(&begin)?;
         let regions = begin.cut.regions();
         let neighbours = neighbours(&begin, &regions, place);
         let known = |p: &u32| begin.margins.known(&regions[*p as usize], 0);
         let borders = neighbours.iter().map(known).collect();
         let Setup { threads, natives, .. } = self.setup;
-        let engine = Engine::new(&begin, borders, *threads, natives, before)?;
+        let world = self.world.as_ref().map(|w| &w.1).ok_or_else(|| wrong("there is no world"))?;
+        let engine =
+            Engine::new((&begin, world), borders, *threads, natives, before).map_err(Left::Failed)?;
         let others: Vec<u32> = begin.members.iter().copied().filter(|m| *m != self.setup.me).collect();
         let asks = engine.asks_outside();
         let asking = if asks { &others[..] } else { &[] };
-        self.links.begin(begin.epoch, asking).map_err(|e| e.to_string())?;
+        self.links.begin(begin.epoch, asking)?;
         self.outbox.begin(begin.epoch);
         self.inbox.begin(begin.epoch, 2 * engine.stops(), &others);
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -333,6 +362,41 @@ impl Worker<'_> {
         };
         epoch.take(grant);
         Ok(epoch)
+    }
+
+    /// Gets the world of an epoch from who has it, however long that takes.
+    fn get_world(&mut self, begin: &Begin) -> Result<(), Left> {
+        if self.world.as_ref().is_some_and(|w| w.0 == begin.hash) {
+            return Ok(());
+        }
+        let (run, since, mut patience) = (self.setup.run.number, Instant::now(), ANSWER);
+        loop {
+            // One that is on the same machine may just be getting it.
+            let is_near = begin.source != KEEPER && since.elapsed() < FELLOW;
+            let from = if is_near { begin.source } else { KEEPER };
+            let way = (&*self.setup.fabric, &*self.door);
+            if let Some(world) = fetch(way, (run, from), begin.hash, patience) {
+                self.worlds.put(begin.hash, &world);
+                self.world = Some((begin.hash, world));
+                return Ok(());
+            }
+            while let Ok(order) = self.orders.try_recv() {
+                self.heard = Instant::now();
+                let is_new = matches!(&order, Order::Begin(new) if new.epoch > begin.epoch);
+                if is_new || matches!(order, Order::End) {
+                    self.next = Some(order);
+                    return Err(Left::Order);
+                }
+            }
+            if self.stop.load(Ordering::Relaxed) || self.heard.elapsed() > self.setup.patience {
+                return Err(Left::Order);
+            }
+            if !is_near {
+                // A long one on a slow way takes its time.
+                patience = (2 * patience).min(LONGEST);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn notice(&self, epoch: u32, notice: Notice) -> Result<(), Lost> {
@@ -413,10 +477,15 @@ impl Worker<'_> {
         load.asked = u32::try_from(asked - self.asked).unwrap_or(u32::MAX);
         self.asked = asked;
         let links = epoch.take_sent();
-        add(&mut self.figures.lock().unwrap_or_else(PoisonError::into_inner), load, &links);
+        {
+            let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+            add(&mut figures.0, load, &links);
+            links.iter().for_each(|sent| add_link(&mut figures.1, self.setup.me, sent));
+        }
         let (elsewhere, spent) = (self.setup.natives.cost(), epoch.engine.take_spent());
         let refused = self.refusals().since(&Refusals::default());
-        let report = Report { done, inputs: decided, load, links, elsewhere, spent, refused };
+        let holds = self.shelf.is_some();
+        let report = Report { done, inputs: decided, load, links, elsewhere, spent, refused, holds };
         self.outbox.send(KEEPER, stop + 1, &write(&report))?;
         epoch.inputs = epoch.inputs.split_off(&(stop + 1));
         if matches!(epoch.engine, Engine::Share(_)) && is_due(epoch.begin.margins.period, stop + 1) {
@@ -610,6 +679,17 @@ pub(crate) fn add(figures: &mut WorkerFigures, load: Load, sent: &[Sent]) {
     figures.asked_home += u64::from(load.from_home);
     figures.home_s += f64::from(load.home_us) * 1e-6;
     figures.sent += sent.iter().map(|s| u64::from(s.bytes)).sum::<u64>();
+}
+
+/// Adds what was sent to what went from one worker to another.
+pub(crate) fn add_link(links: &mut Vec<LinkFigures>, from: u32, sent: &Sent) {
+    let to = sent.to;
+    let k = links.partition_point(|l| (l.from, l.to) < (from, to));
+    if links.get(k).is_none_or(|l| (l.from, l.to) != (from, to)) {
+        links.insert(k, LinkFigures { from, to, ..LinkFigures::default() });
+    }
+    links[k].messages += u64::from(sent.messages);
+    links[k].bytes += u64::from(sent.bytes);
 }
 
 /// Counts a message to the one at that place.

@@ -23,11 +23,12 @@ const MOST: u64 = 1 << 20;
 pub enum Role {
     /// Lends its machine, and works on runs: may do everything under `swarm/`.
     Worker,
-    /// Looks at runs: may hear and ask what is shown.
+    /// Looks: may ask hosts what they lend and workers what they have done, and nothing else.
     Display,
-    /// Looks at runs and directs them, and asks hosts to start them.
+    /// Looks, and asks hosts for everything.
     Console,
-    /// Is part of a stream of modules: may do everything in their space.
+    /// Has modules, controllers or part models on hosts: may ask these to start programs that their owners allow, and for nothing
+    /// else.
     Module,
 }
 
@@ -72,22 +73,18 @@ impl Role {
     #[must_use]
     pub fn may(self, verb: Verb) -> &'static [&'static str] {
         use Verb::{Answer, Ask, Hear, Live, Put, Watch};
-        const SHOW: &str = "swarm/run/*/show/**";
-        const CONSOLE: &str = "swarm/run/*/console/**";
-        const MODULE: &str = "swarm/run/*/module/**";
+        const INFO: &str = "swarm/host/*/info";
+        const FIGURES: &str = "swarm/run/*/workers/figures/*";
         match (self, verb) {
             (Role::Worker, _) => &["swarm/**"],
-            (_, Watch) => &["swarm/run/*/live/**"],
-            (Role::Display, Hear | Ask) => &[SHOW],
-            (Role::Display, Live) => &["swarm/run/*/live/display/**"],
-            (Role::Display, Put | Answer) => &[],
-            (Role::Console, Hear) => &[SHOW, CONSOLE],
-            (Role::Console, Ask) => &[SHOW, CONSOLE, "swarm/host/**"],
-            (Role::Console, Put) => &[CONSOLE],
-            (Role::Console, Live) => &["swarm/run/*/live/console/**"],
-            (Role::Console, Answer) => &[],
-            (Role::Module, Live) => &["swarm/run/*/live/module/**"],
-            (Role::Module, Hear | Ask | Put | Answer) => &[MODULE],
+            (_, Watch) => &["swarm/run/*/live/**", "swarm/host/*/live"],
+            (_, Hear | Put | Answer) => &[],
+            (Role::Display, Ask) => &[INFO, FIGURES],
+            (Role::Console, Ask) => &["swarm/host/**", FIGURES],
+            (Role::Module, Ask) => &[INFO, "swarm/host/*/open", "swarm/host/*/pipe/**"],
+            (Role::Display, Live) => &[],
+            // Whoever has a program on a host shows that it is still there.
+            (Role::Console | Role::Module, Live) => &["swarm/host/*/pipe/*/sister"],
         }
     }
 }
@@ -219,14 +216,44 @@ mod tests {
         let text = "# ours\n[members]\nalpha = [\"worker\"]\n\"desk.lab\" = [\"display\", \"console\"]\nnobody = []\n";
         let access = Access::parse(text).expect("an access file");
         assert_eq!(access.members().len(), 3);
-        let (work, show) = ("swarm/run/7/workers/q/0/1", "swarm/run/7/show/frame");
-        assert!(access.allows("alpha", Verb::Put, work) && access.allows("alpha", Verb::Put, show));
-        assert!(access.allows("desk.lab", Verb::Hear, show) && !access.allows("desk.lab", Verb::Put, show));
-        assert!(!access.allows("desk.lab", Verb::Hear, work));
-        assert!(access.allows("desk.lab", Verb::Put, "swarm/run/7/console/pause"));
+        let (work, info) = ("swarm/run/7/workers/q/0/1", "swarm/host/alpha/info");
+        assert!(access.allows("alpha", Verb::Put, work) && access.allows("alpha", Verb::Answer, info));
+        assert!(access.allows("desk.lab", Verb::Ask, info) && !access.allows("desk.lab", Verb::Answer, info));
+        assert!(!access.allows("desk.lab", Verb::Hear, work) && !access.allows("desk.lab", Verb::Put, work));
+        assert!(access.allows("desk.lab", Verb::Ask, "swarm/host/alpha/start"));
         for verb in Verb::ALL {
-            assert!(!access.allows("nobody", verb, show) && !access.allows("stranger", verb, show));
+            assert!(!access.allows("nobody", verb, info) && !access.allows("stranger", verb, info));
         }
+    }
+
+    /// What is asked of hosts and workers, and by whom.
+    #[test]
+    fn a_display_looks_and_a_module_starts_programs_and_neither_does_more() {
+        let text = "[members]\nlooks = [\"display\"]\nstarts = [\"module\"]\n";
+        let access = Access::parse(text).expect("an access file");
+        for (key, looks, starts) in [
+            ("swarm/host/alpha/info", true, true),
+            ("swarm/run/7/workers/figures/0", true, false),
+            ("swarm/host/alpha/open", false, true),
+            ("swarm/host/alpha/pipe/00ff/in", false, true),
+            ("swarm/host/alpha/start", false, false),
+            ("swarm/host/alpha/stop", false, false),
+            ("swarm/run/7/workers/near/0", false, false),
+            ("swarm/run/7/workers/keep/0", false, false),
+            ("swarm/run/7/workers/lane/0/1", false, false),
+        ] {
+            let may = |who| access.allows(who, Verb::Ask, key);
+            assert_eq!((may("looks"), may("starts")), (looks, starts), "{key}");
+            for (who, verb) in ["looks", "starts"]
+                .iter()
+                .flat_map(|w| [Verb::Put, Verb::Hear, Verb::Answer].map(|verb| (*w, verb)))
+            {
+                assert!(!access.allows(who, verb, key), "{who} {verb:?} {key}");
+            }
+        }
+        let sister = "swarm/host/alpha/pipe/00ff/sister";
+        assert!(access.allows("starts", Verb::Live, sister) && !access.allows("looks", Verb::Live, sister));
+        assert!(!access.allows("starts", Verb::Live, "swarm/run/7/live/0"));
     }
 
     #[test]

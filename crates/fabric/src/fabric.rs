@@ -84,6 +84,12 @@ pub trait Fabric: Send + Sync {
         }
     }
 
+    /// Bytes that have come under a key so far, those of a message that is not whole yet as well; 0 where nobody counts them. Only
+    /// whether it has changed means anything.
+    fn arrived(&self, _key: &str) -> u64 {
+        0
+    }
+
     /// Bytes and messages so far, by kind.
     fn traffic(&self) -> Traffic;
 }

@@ -17,7 +17,7 @@ use std::io::{Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 use swarmyard_base::Time;
-use swarmyard_engine::{Frame, Journal, Model, State, step_hash};
+use swarmyard_engine::{Frame, Input, Journal, Model, State, step_hash};
 
 /// What became of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,6 +162,14 @@ impl<W: Write + Seek> Recorder<W> {
         self.guard(|r| r.write_frame(model, state));
     }
 
+    /// Keeps what entered before the first step that is recorded, of a run that goes on here: a replay starts from the
+    /// beginning and needs all of it. Call it before [`Recorder::start`], in the world that the run is in now.
+    pub fn earlier(&mut self, state: &State, journal: &Journal) {
+        let all = journal.all();
+        let entered = all.len() - journal.since(state.stops).len();
+        self.guard(|r| r.write_inputs(&all[..entered], state.now));
+    }
+
     /// Notes a committed step: its inputs and events at once, its poses when a frame is due.
     ///
     /// Call it after every step. `journal` is the one the step was made with.
@@ -294,19 +302,9 @@ impl<W: Write + Seek> Recorder<W> {
             self.rewind(before, state)?;
         }
         self.last = Last { step: frame.stops, hash: frame.hash, framed: self.last.framed };
-        for input in journal.at(before) {
-            if wire::pack_input(&mut self.buffer, input).is_err()
-                || !self.has_room(message_cost(self.buffer.len()))
-            {
-                self.stopped = Some(format!(
-                    "the disk budget of {} bytes is used up at {}",
-                    self.budget.limit(),
-                    frame.now
-                ));
-                return Ok(());
-            }
-            self.sink.message(self.channels.journal, frame.now, &self.buffer)?;
-            self.account();
+        self.write_inputs(journal.at(before), frame.now)?;
+        if self.stopped.is_some() {
+            return Ok(());
         }
         let mut events = self.log.take(model, &frame.events, self.room_for_contacts());
         let due = self.pace.due(frame.now) && self.has_room(self.frame_cost);
@@ -317,6 +315,21 @@ impl<W: Write + Seek> Recorder<W> {
             self.write_events(frame.stops, frame.now, events)?;
         }
         if due { self.write_frame(model, state) } else { Ok(()) }
+    }
+
+    fn write_inputs(&mut self, inputs: &[Input], now: Time) -> Result<(), mcap::McapError> {
+        for input in inputs {
+            if wire::pack_input(&mut self.buffer, input).is_err()
+                || !self.has_room(message_cost(self.buffer.len()))
+            {
+                let limit = self.budget.limit();
+                self.stopped = Some(format!("the disk budget of {limit} bytes is used up at {now}"));
+                return Ok(());
+            }
+            self.sink.message(self.channels.journal, now, &self.buffer)?;
+            self.account();
+        }
+        Ok(())
     }
 
     fn try_world(&mut self, header: &Header, model: &Model, now: Time) -> Result<(), mcap::McapError> {

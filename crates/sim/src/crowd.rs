@@ -3,7 +3,7 @@
 //! A [`crate::Sim`] with a crowd asks it for every step instead of taking it itself; everything else about the run
 //! (journal, recording, displays) stays as it is. What a crowd promises: the same steps, to the bit.
 
-use crate::{Error, Statistics};
+use crate::{Error, Shelved, Statistics};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::Uid;
@@ -25,6 +25,17 @@ pub struct Run<'a> {
     pub code: &'a BTreeMap<u64, Arc<dyn Program>>,
     /// The running programs, as of the last time they were brought home.
     pub minds: &'a mut Minds,
+    /// The worlds of the run.
+    pub worlds: Shelf<'a>,
+}
+
+/// The worlds of a run, as they stand on its shelf.
+#[derive(Clone, Copy)]
+pub struct Shelf<'a> {
+    /// The hash of the one it began in.
+    pub origin: u64,
+    /// All of them, by hash.
+    pub all: &'a BTreeMap<u64, Arc<Shelved>>,
 }
 
 /// What came of asking for a step.

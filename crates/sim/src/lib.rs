@@ -16,7 +16,7 @@ mod statistics;
 mod timeline;
 pub mod witness;
 
-pub use crowd::{Crowd, Progress, Run};
+pub use crowd::{Crowd, Progress, Run, Shelf};
 pub use mapper::Mapper;
 pub use measure::{Gauge, Quantity};
 pub use modules::{KERNEL, Modules};

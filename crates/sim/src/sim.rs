@@ -328,7 +328,8 @@ impl Sim {
 
     fn as_kept(&mut self) -> Run<'_> {
         let Sim { model, state, journal, minds, worlds, code, .. } = self;
-        Run { overrides: worlds.overrides_of(model.world), model, state, journal, code, minds }
+        let overrides = worlds.overrides_of(model.world);
+        Run { overrides, model, state, journal, code, minds, worlds: worlds.shelf() }
     }
 
     /// Brings everything home that workers elsewhere have: before a snapshot, or a hash of all memories. Nothing
@@ -508,18 +509,7 @@ impl Sim {
         if self.state.stops > 0 || !self.journal.all().is_empty() {
             return Err(Error::System("a journal can be given only before the first step".into()));
         }
-        for input in journal.all() {
-            let missing = match input.kind {
-                InputKind::Code { code, .. } if !self.minds.knows(code) => {
-                    format!("switches to code {code:016x}")
-                }
-                InputKind::World(world) if !self.worlds.has(world) => {
-                    format!("changes to world {world:016x}")
-                }
-                _ => continue,
-            };
-            return Err(Error::System(format!("the journal {missing}, which is not here")));
-        }
+        self.check(journal.all())?;
         self.journal = journal;
         Ok(())
     }

@@ -2,9 +2,12 @@
 
 use super::office::News;
 use super::{Keeper, LOOK_AGAIN};
-use crate::message::{Order, write};
+use crate::message::{KEEPER, Order, write};
 use std::time::{Duration, Instant};
 use swarmyard_sim::{Crowd as _, Error};
+
+/// How often somebody is looked for again before a run ends that was under way, and has nobody left.
+const TRIES: u32 = 2;
 
 impl Keeper {
     /// Sends for as many as are missing; the run goes on meanwhile.
@@ -22,6 +25,7 @@ impl Keeper {
         while let Some(news) = self.office.news() {
             match news {
                 News::Hired { number, hired, places } => {
+                    self.hosts.extend(hired.as_ref().and_then(|h| Some((number, h.host.clone()?))));
                     self.note(|status| status.hire(number, hired));
                     self.staffed.insert(number);
                     self.places.insert(number, places);
@@ -39,6 +43,7 @@ impl Keeper {
         self.staffed.remove(&number);
         self.came.remove(&number);
         self.places.remove(&number);
+        self.hosts.remove(&number);
         self.office.dismiss(number);
     }
 
@@ -56,7 +61,7 @@ impl Keeper {
     /// is enough: the others join later.
     pub(super) fn assemble(&mut self) -> Result<Vec<u32>, Error> {
         self.hire();
-        let mut since = Instant::now();
+        let (mut since, mut tries) = (Instant::now(), 0);
         loop {
             self.learn();
             let present = self.present();
@@ -65,6 +70,10 @@ impl Keeper {
             }
             if self.office.is_hiring() {
                 since = Instant::now();
+            } else if self.staffed.is_empty() && self.epochs > 0 && tries < TRIES {
+                // Who was to be connected with others that were just killed could not begin.
+                tries += 1;
+                self.hire();
             } else if self.staffed.is_empty() {
                 let why = self.nobody.take().unwrap_or_else(|| "no worker was hired".to_owned());
                 return Err(Error::System(why));
@@ -80,5 +89,12 @@ impl Keeper {
             self.rest();
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// Who has the world for one of these: the first of them on its machine, or the keeper for that one.
+    pub(super) fn source(&self, member: u32, members: &[u32]) -> u32 {
+        let host = self.hosts.get(&member);
+        let first = members.iter().find(|m| host.is_some() && self.hosts.get(m) == host);
+        first.copied().filter(|first| *first != member).unwrap_or(KEEPER)
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::message::{Load, Sent};
 use crate::staff::Hired;
+use crate::world::Given;
 use swarmyard_engine::Area;
 use swarmyard_fabric::Traffic;
 use swarmyard_fabric::gate::Refusals;
-use swarmyard_sim::{LinkFigures, Statistics, WorkerFigures};
+use swarmyard_sim::{Statistics, WorkerFigures};
 
 /// How the run is spread now.
 #[derive(Clone, Debug, Default)]
@@ -14,10 +15,14 @@ pub struct Status {
     pub statistics: Statistics,
     /// What went over the keeper's fabric.
     pub traffic: Traffic,
+    /// How often the keeper has given away its world: once for every machine.
+    pub worlds: Given,
     /// Messages to the keeper, and to workers, that were not let in.
     pub refused: Refusals,
     /// Workers that were given up because they and others did not hear each other.
     pub apart: Vec<u32>,
+    /// Which workers keep no checkpoint though they were to, and why.
+    pub unkept: Vec<String>,
     /// Places that robots should be at and nobody is.
     pub nowhere: Vec<String>,
     /// What came of the measurements that the first cut was to be made from.
@@ -69,11 +74,7 @@ impl Status {
     /// Adds what a worker reported.
     pub(super) fn add(&mut self, number: u32, load: Load, sent: &[Sent]) {
         crate::worker::add(self.worker(number), load, sent);
-        for s in sent {
-            let link = self.link(number, s.to);
-            link.messages += u64::from(s.messages);
-            link.bytes += u64::from(s.bytes);
-        }
+        sent.iter().for_each(|s| crate::worker::add_link(&mut self.statistics.links, number, s));
     }
 
     fn worker(&mut self, number: u32) -> &mut WorkerFigures {
@@ -81,15 +82,6 @@ impl Status {
         let k = all.partition_point(|w| w.worker < number);
         if all.get(k).is_none_or(|w| w.worker != number) {
             all.insert(k, WorkerFigures { worker: number, ..WorkerFigures::default() });
-        }
-        &mut all[k]
-    }
-
-    fn link(&mut self, from: u32, to: u32) -> &mut LinkFigures {
-        let all = &mut self.statistics.links;
-        let k = all.partition_point(|l| (l.from, l.to) < (from, to));
-        if all.get(k).is_none_or(|l| (l.from, l.to) != (from, to)) {
-            all.insert(k, LinkFigures { from, to, ..LinkFigures::default() });
         }
         &mut all[k]
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use swarmyard_fabric::{Fabric, Handle, Lost};
-use swarmyard_sim::WorkerFigures;
+use swarmyard_sim::{LinkFigures, WorkerFigures};
 
 /// How long a host may take to answer a question.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -100,10 +100,10 @@ pub fn visit(connect: &Connect, address: &Address) -> Result<(Arc<dyn Fabric>, I
     })
 }
 
-/// What a worker on a host has done so far; `None` when it does not say: it may just have ended, or its access file does
+/// What a worker on a host has done so far, and what it has sent to whom; `None` when it does not say: it may just have ended, or its access file does
 /// not let us ask.
 #[must_use]
-pub fn figures(connect: &Connect, running: &Running) -> Option<WorkerFigures> {
+pub fn figures(connect: &Connect, running: &Running) -> Option<(WorkerFigures, Vec<LinkFigures>)> {
     let fabric = connect(running.endpoint.split(' ').next()?).ok()?;
     let answer = fabric.ask(&figures_key(running.run, running.worker), &[], ANSWER).ok()?;
     read(&answer)

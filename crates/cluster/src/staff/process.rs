@@ -31,7 +31,7 @@ pub struct Launch {
     pub access: Option<PathBuf>,
     /// Folders in which native programs may be started; `None` is anywhere.
     pub allowed: Option<Vec<PathBuf>>,
-    /// Where a worker writes down the last checkpoint when it loses its keeper.
+    /// Where a worker keeps the last checkpoint and what entered since, in case the keeper is lost.
     pub hold: Option<PathBuf>,
     /// Whether workers step back behind everything else that runs here.
     pub idle: bool,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use swarmyard_cluster::staff::Hired;
 use swarmyard_cluster::{Keeper, Natives, Plan, Setup, Staff, Status, work};
 use swarmyard_fabric::local::Switchboard;
 use swarmyard_sim::{Options, Sim};
@@ -21,6 +22,8 @@ pub(crate) struct Threads {
     pub(crate) hires: bool,
     /// Which worker has which place.
     pub(crate) places: Vec<(u32, String)>,
+    /// The machine that each is said to be on.
+    pub(crate) host: Option<fn(u32) -> &'static str>,
     /// How long a worker waits for a word of its keeper.
     pub(crate) patience: Duration,
     /// How long it takes to hire somebody, from `slow_from` on.
@@ -40,6 +43,7 @@ impl Threads {
             most: u32::MAX,
             hires: true,
             places: Vec::new(),
+            host: None,
             patience: Duration::from_secs(20),
             delay: Duration::ZERO,
             slow_from: 1,
@@ -77,6 +81,11 @@ impl Staff for Threads {
         });
         self.workers.insert(number, (stop, thread));
         Ok(())
+    }
+
+    fn hired(&self, worker: u32) -> Option<Hired> {
+        let host = Some((self.host?)(worker).to_owned());
+        Some(Hired { worker, pid: 1, endpoint: "there".to_owned(), host })
     }
 
     fn places(&self, number: u32) -> Vec<String> {

@@ -95,6 +95,57 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
 }
 
 #[test]
+fn a_record_that_is_cut_off_does_not_count_and_everything_before_it_does() {
+    let path = folder("torn").join("run.checkpoint");
+    let plan = Plan { keep_every: 4, save: Some(path.clone()), ..Plan::of(1) };
+    let (mut sim, _) = spread("forty-wander", plan, &Switchboard::default());
+    let length = || std::fs::metadata(&path).expect("a file").len() as usize;
+    let (mut one, mut lengths) = (load("forty-wander"), Vec::new());
+    for stop in 0..7 {
+        // All of a stop is one record.
+        let robots: &[&str] = match stop {
+            5 => &["/robots/tug3"],
+            6 => &["/robots/tug1", "/robots/tug2"],
+            _ => &[],
+        };
+        for robot in robots {
+            sim.halt(robot, true).expect("a robot");
+            one.halt(robot, true).expect("a robot");
+        }
+        sim.step().expect("a step");
+        one.step().expect("a step");
+        lengths.push(length());
+    }
+    assert!(lengths[4] == lengths[3] && lengths[5] > lengths[4] && lengths[6] > lengths[5], "{lengths:?}");
+    let bytes = std::fs::read(&path).expect("a file");
+    let whole = Saved::read(&bytes).expect("a checkpoint");
+    assert_eq!((whole.stop(), whole.last_input(), whole.is_torn()), (4, Some(6), false));
+    let mut again = whole.sim(1, None).expect("a run");
+    while again.state().stops < 7 {
+        again.step().expect("a step");
+    }
+    assert_eq!((again.hash(), again.journal()), (one.hash(), one.journal()));
+    for cut in (0..lengths[4]).step_by(1999).chain(lengths[4] - 1..bytes.len()) {
+        let read = Saved::read(&bytes[..cut]);
+        let Ok(saved) = read else {
+            assert!(cut < lengths[4], "cut at {cut} of {lengths:?}");
+            continue;
+        };
+        assert!(cut >= lengths[4], "cut at {cut} of {lengths:?}");
+        let last = if cut < lengths[5] { None } else { Some(5) };
+        assert_eq!((saved.last_input(), saved.is_torn()), (last, ![lengths[4], lengths[5]].contains(&cut)));
+    }
+    for k in lengths[4] + 4..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[k] ^= 1;
+        // A length that was changed may look like a cut.
+        let is_length = (lengths[5]..lengths[5] + 4).contains(&k);
+        assert!(is_length || Saved::read(&changed).is_err(), "changed at {k}");
+    }
+    std::fs::remove_dir_all(path.parent().expect("a folder")).expect("it was there");
+}
+
+#[test]
 fn a_checkpoint_that_was_changed_or_cut_off_is_refused() {
     let folder = folder("broken");
     let path = folder.join("run.checkpoint");

@@ -8,3 +8,4 @@ mod keeping;
 mod natives;
 mod placement;
 mod same_bits;
+mod worlds;

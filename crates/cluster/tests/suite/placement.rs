@@ -167,10 +167,12 @@ fn a_worker_says_what_it_has_done_to_who_asks() {
     }
     let connect: Connect = Arc::new(move |_| Ok(Arc::new(board.member("console"))));
     let running = |worker: u32| Running { run, worker, pid: 1, endpoint: "there".to_owned(), threads: 1 };
-    let known = status.lock().expect("status").statistics.workers.clone();
+    let known = status.lock().expect("status").statistics.clone();
+    assert_eq!(known.links.len(), 2, "{:?}", known.links);
     for worker in 0..2 {
-        let said = figures(&connect, &running(worker)).expect("it answers");
-        let kept = &known[worker as usize];
+        let (said, links) = figures(&connect, &running(worker)).expect("it answers");
+        let kept = &known.workers[worker as usize];
+        assert_eq!(links, [known.links[worker as usize].clone()]);
         assert_eq!((said.worker, said.bodies, said.work_s), (worker, kept.bodies, kept.work_s));
     }
     assert_eq!(figures(&connect, &running(7)), None, "nobody has that number");

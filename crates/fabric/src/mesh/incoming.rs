@@ -29,6 +29,8 @@ pub(super) struct Incoming {
     socket: TcpStream,
     reading: Mutex<Reading>,
     is_over: AtomicBool,
+    /// Bytes so far, of a message that is not whole as well.
+    arrived: AtomicU64,
     /// The thread that reads while nobody waits.
     keeper: Thread,
 }
@@ -40,6 +42,8 @@ struct Reading {
     /// Bytes there are, of head and message.
     count: usize,
     bytes: Vec<u8>,
+    /// Bytes that ever came.
+    all: u64,
 }
 
 /// Who reads: how often somebody has waited for messages, and which time was in vain.
@@ -77,8 +81,9 @@ impl Incoming {
         line: Box<dyn Line>,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        let reading = Mutex::new(Reading { line, head: [0; 4], count: 0, bytes: Vec::new() });
-        Ok(Incoming { key, ear, socket, reading, is_over: AtomicBool::new(false), keeper: thread::current() })
+        let reading = Mutex::new(Reading { line, head: [0; 4], count: 0, bytes: Vec::new(), all: 0 });
+        let (is_over, arrived) = (AtomicBool::new(false), AtomicU64::new(0));
+        Ok(Incoming { key, ear, socket, reading, is_over, arrived, keeper: thread::current() })
     }
 
     /// Reads whenever nobody else does, until the connection ends.
@@ -113,6 +118,11 @@ impl Incoming {
         }
     }
 
+    /// Bytes that have come.
+    pub(super) fn arrived(&self) -> u64 {
+        self.arrived.load(Relaxed)
+    }
+
     /// Lets the thread of the connection look who reads now.
     pub(super) fn wake(&self) {
         self.keeper.unpark();
@@ -142,6 +152,7 @@ impl Incoming {
             self.ear.tally.lanes.came(bytes.len());
             self.ear.call(Heard { key: &self.key, bytes });
         }
+        self.arrived.store(reading.all, Relaxed);
         Ok(())
     }
 }
@@ -169,7 +180,7 @@ impl Reading {
             }
             match self.line.read(rest) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(more) => self.count += more,
+                Ok(more) => (self.count, self.all) = (self.count + more, self.all + more as u64),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(e) => return Err(e),
@@ -218,6 +229,7 @@ mod tests {
             head: [0; 4],
             count: 0,
             bytes: Vec::new(),
+            all: 0,
         }
     }
 

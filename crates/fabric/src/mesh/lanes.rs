@@ -155,6 +155,11 @@ impl Lanes {
         matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
     }
 
+    /// Bytes that have come over the lane of this key.
+    pub(super) fn arrived(&self, key: &str) -> u64 {
+        lock(&self.inner.lines).values().find(|line| line.key == key).map_or(0, |line| line.arrived())
+    }
+
     /// Reads what comes over lanes to here, until `is_done` or the time is up.
     pub(super) fn attend(&self, until: Instant, is_done: &dyn Fn() -> bool) {
         let time = self.inner.attendance.begin();
@@ -308,21 +313,22 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// A length, and as many bytes, in one call of the system where it takes them; all of it within `patience`.
+/// A length, and as many bytes, in one call of the system where it takes them. A way may be slow; one that takes nothing for
+/// as long as `patience` is none.
 fn write_frame(line: &mut Box<dyn Line>, bytes: &[u8], patience: Duration) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?.to_le_bytes();
-    let start = Instant::now();
+    let mut took = Instant::now();
     let mut sent = 0;
     while sent < length.len() + bytes.len() {
-        // Each call may wait for as long as the whole is allowed to.
-        if start.elapsed() >= patience {
+        // A call may have waited for as long and taken nothing.
+        if took.elapsed() >= patience {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let head = IoSlice::new(&length[sent.min(length.len())..]);
         let rest = IoSlice::new(&bytes[sent.saturating_sub(length.len())..]);
         match line.write_vectored(&[head, rest])? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
-            more => sent += more,
+            more => (sent, took) = (sent + more, Instant::now()),
         }
     }
     line.flush()

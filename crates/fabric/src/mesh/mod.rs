@@ -322,6 +322,10 @@ impl Fabric for Mesh {
         self.lanes.attend(until, is_done);
     }
 
+    fn arrived(&self, key: &str) -> u64 {
+        self.lanes.arrived(key)
+    }
+
     fn traffic(&self) -> Traffic {
         self.tally.traffic()
     }

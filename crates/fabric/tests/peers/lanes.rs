@@ -4,9 +4,11 @@ use crate::strangers::{authority, with};
 use crate::{AGES, folder, listen, member, patient, reaches, until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
+use swarmyard_fabric::envelope::{Header, seal};
 use swarmyard_fabric::mesh::Mesh;
-use swarmyard_fabric::{Care, Fabric, MOST_BYTES};
+use swarmyard_fabric::{Care, Fabric, Inbox, MOST_BYTES, Patience, RunKey};
 
 const KEY: &str = "swarm/run/1/workers/q/0/1";
 
@@ -85,4 +87,33 @@ fn strangers_nonsense_and_oversized_frames_are_refused_on_a_lane() {
     until("all four are counted", || two.traffic().refused == 4);
     while heard.try_recv().is_ok() {}
     assert!(reaches(&one, KEY, &heard, AGES), "the lane was disturbed");
+}
+
+/// A message of a tenth of a megabyte that takes two and a half seconds. It would be asked for after one, and once more after two.
+#[test]
+fn a_long_message_on_a_slow_lane_is_not_asked_for_while_it_comes() {
+    let one = member(patient(), &[]);
+    let two = Arc::new(member(patient(), &[&one]));
+    let patience = Patience { ask_after: Duration::from_secs(1), give_up: AGES, ..Patience::default() };
+    let receiver = Inbox::open(two.clone(), 1, 1, 1, &[0], patience).expect("an inbox");
+    let invitation = || one.ask("swarm/run/1/workers/lane/0/1", b"", AGES).ok();
+    until("the end of the lane is told", || invitation().is_some());
+    let invitation = invitation().expect("an invitation");
+    let (is_in, mut lane) = is_welcome(&invitation, &invitation[..32], KEY);
+    assert!(is_in, "who knows the secret is let in");
+    let long: Vec<u8> = (0..100_000).map(|n| (n % 251) as u8).collect();
+    let header = Header { run: 1, epoch: 1, quantum: 0, sender: 0, sequence: 0 };
+    let sealed = seal(&header, &long, &RunKey::from(1).secret);
+    let frame = [&(sealed.len() as u32).to_le_bytes()[..], &sealed].concat();
+    let sends = std::thread::spawn(move || {
+        for piece in frame.chunks(frame.len() / 25) {
+            lane.write_all(piece).expect("sent");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        lane
+    });
+    let came = receiver.wait(0, &[0]).expect("it comes");
+    assert!(came == vec![(0, long)]);
+    assert_eq!(receiver.asked(), (0, 0));
+    drop(sends.join().expect("no panic"));
 }

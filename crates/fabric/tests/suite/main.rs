@@ -35,6 +35,7 @@ mod local;
 #[cfg(feature = "zenoh")]
 mod mesh;
 mod posting;
+mod slow_way;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

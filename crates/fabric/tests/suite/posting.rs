@@ -10,7 +10,7 @@ use swarmyard_fabric::{Care, Fabric, Inbox, Outbox, Patience, RunKey, Secret, Un
 pub(crate) const RUN: u64 = 77;
 
 /// The run, with what its members know.
-fn run() -> RunKey {
+pub(crate) fn run() -> RunKey {
     RunKey { number: RUN, secret: Secret::of([7; 16]) }
 }
 

@@ -6,12 +6,13 @@
 //! opened in the world it was taken in. Never: a step.
 
 use super::{Error, Sim};
+use crate::crowd::Shelf;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::{Diagnostics, Sources};
 use swarmyard_engine::{
-    Compiled, ControllerKind, Graft, Input, InputKind, Journal, Model, Report, SnapshotError, Standing,
-    Start, State, compile, graft, renumbered, restore, snapshot_world,
+    Compiled, ControllerKind, Graft, Input, InputKind, Journal, Minds, Model, Report, SnapshotError,
+    Standing, Start, State, compile, graft, renumbered, restore, snapshot_world,
 };
 use swarmyard_formats::Loader;
 use swarmyard_part_api::Registry;
@@ -66,6 +67,11 @@ impl Worlds {
         for (hash, world) in &live.all {
             self.all.entry(*hash).or_insert_with(|| Arc::clone(world));
         }
+    }
+
+    /// All of them.
+    pub(super) fn shelf(&self) -> Shelf<'_> {
+        Shelf { origin: self.origin, all: &self.all }
     }
 
     /// What was laid over the scenario of a world.
@@ -140,6 +146,53 @@ impl Sim {
             worlds.push(self.model.world);
         }
         worlds.iter().filter_map(|world| self.worlds.all.get(world).map(Arc::as_ref)).collect()
+    }
+
+    /// The worlds of the run.
+    #[must_use]
+    pub fn worlds(&self) -> Shelf<'_> {
+        self.worlds.shelf()
+    }
+
+    /// The programs of the run, with all code that it knows.
+    #[must_use]
+    pub fn minds(&self) -> &Minds {
+        &self.minds
+    }
+
+    /// Goes on with inputs that are known already, from where the run stands on: those of a run that came farther. Others
+    /// that were to enter at their stops are forgotten.
+    ///
+    /// # Errors
+    /// When they are of earlier stops, out of order, or name what is not here; nothing has changed then.
+    pub fn foresee(&mut self, inputs: &[Input]) -> Result<(), Error> {
+        self.check(inputs)?;
+        let Some(first) = inputs.first() else { return Ok(()) };
+        if first.stop < self.state.stops || !inputs.is_sorted_by_key(|i| i.stop) {
+            return Err(Error::System("inputs of stops that are over cannot enter".into()));
+        }
+        self.journal.cut_from(first.stop);
+        for input in inputs {
+            self.journal.push(input.stop, input.kind.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether everything is here that inputs name.
+    pub(super) fn check(&self, inputs: &[Input]) -> Result<(), Error> {
+        for input in inputs {
+            let missing = match input.kind {
+                InputKind::Code { code, .. } if !self.minds.knows(code) => {
+                    format!("switches to code {code:016x}")
+                }
+                InputKind::World(world) if !self.worlds.has(world) => {
+                    format!("changes to world {world:016x}")
+                }
+                _ => continue,
+            };
+            return Err(Error::System(format!("the journal {missing}, which is not here")));
+        }
+        Ok(())
     }
 
     /// Makes the changes that the journal has for this stop and that have not been made yet.

@@ -6,8 +6,10 @@
 mod cut_off;
 mod frozen;
 mod keeper_gone;
+mod keeper_with_inputs;
 mod killed;
 mod late;
+mod named;
 mod nets;
 mod refused;
 mod slow_link;

@@ -109,21 +109,55 @@ fn who_has_no_certificate_of_ours_does_not_come_in() {
 }
 
 #[test]
-fn a_host_starts_nothing_for_those_its_access_file_does_not_name() {
+fn a_host_does_for_each_what_its_access_file_says() {
     let _alone = alone();
-    let keys = authority("access", &["a", "keeper", "guest"]);
+    let keys = authority("access", &["a", "keeper", "guest", "looks", "starts"]);
     let access = keys.join("access.toml");
-    std::fs::write(&access, "[members]\na = [\"worker\"]\nkeeper = [\"worker\"]\nguest = [\"display\"]\n")
-        .expect("a file");
+    let text = "[members]\na = [\"worker\"]\nkeeper = [\"worker\"]\nguest = []\nlooks = [\"display\"]\nstarts = [\"module\"]\n";
+    std::fs::write(&access, text).expect("a file");
     let dir = keys.display();
-    let host = Host::start(&[], "a", &format!("--slots 2 --keys {dir} --access {}", access.display()));
-    let asks = format!("hosts {} --keys {dir} --name", host.address());
-    assert!(done(&format!("{asks} keeper")).contains("2 of 2 free"));
-    let guest = swarmyard(&[], &format!("{asks} guest")).output().expect("the command");
-    let said = String::from_utf8_lossy(&guest.stdout);
-    assert!(guest.status.code() == Some(1) && said.contains("NOT THERE"), "{said}");
-    let words = format!("--hosts {} --workers 2 --keys {dir}", host.address());
-    Run::start(&[], "access-run", &words).ends_as_undisturbed();
+    let words = format!("--slots 3 --keys {dir} --access {} --allow cat=/bin/cat", access.display());
+    let host = Host::start(&[], "a", &words);
+    let out = |words: &str| {
+        let out = swarmyard(&[], words).stdin(Stdio::null()).output().expect("the command");
+        let said = [out.stdout, out.stderr].concat();
+        (out.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let asks = format!("hosts {} --keys {dir} --json --name", host.address());
+    assert_eq!(
+        serde_json::from_str::<Value>(&done(&format!("{asks} keeper"))).expect("JSON")["hosts"][0]["free"],
+        3
+    );
+    let (code, said) = out(&format!("{asks} guest"));
+    assert!(code == Some(1) && said.contains("trouble"), "{said}");
+    let mut run = Run::start(
+        &[],
+        "access-run",
+        &format!("--hosts {} --workers 2 --keys {dir} --rtf 8", host.address()),
+    );
+    run.comes_to(20);
+    let figures = |name: &str| {
+        let said: Value = serde_json::from_str(&done(&format!("{asks} {name}"))).expect("JSON");
+        let running = said["hosts"][0]["running"].as_array().cloned().expect("a list");
+        (running.len(), running.iter().filter(|r| r["figures"].is_object()).count())
+    };
+    assert_eq!(figures("looks"), (2, 2), "a display sees what workers did");
+    assert_eq!(figures("starts"), (2, 0), "a module does not");
+    let pipe = |name: &str| {
+        out(&format!("pipe --bytes --hosts {} --keys {dir} --name {name} -- a cat", host.address())).0
+    };
+    assert_eq!(
+        (pipe("starts"), pipe("looks")),
+        (Some(0), Some(125)),
+        "a module starts programs, a display does not"
+    );
+    run.ends_as_undisturbed();
+    for name in ["looks", "starts"] {
+        let words = format!("--hosts {} --keys {dir} --name {name}", host.address());
+        let (code, said) =
+            out(&format!("run worlds/forty-wander.toml --until tick:5 --no-record -q {words}"));
+        assert!(code == Some(1) && said.contains("no host takes worker 0"), "{name}: {said}");
+    }
 }
 
 #[test]

@@ -144,6 +144,11 @@ impl Run {
         self.child.id()
     }
 
+    /// What it has printed, as far as it was waited for.
+    pub(crate) fn printed(&self) -> &str {
+        &self.printed
+    }
+
     /// Waits until the run has come to this tick.
     pub(crate) fn comes_to(&mut self, tick: u64) {
         self.longest_until(tick);

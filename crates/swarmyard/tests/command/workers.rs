@@ -138,8 +138,12 @@ fn hosts_that_are_not_there_are_in_the_list_with_the_reason() {
     assert!(list["hosts"][0]["trouble"].is_string(), "{list}");
     let run = yard.run("run duel.toml --no-record --hosts a=127.0.0.1:9").exits(1);
     assert!(run.err.contains("host `a` at 127.0.0.1:9"), "{run:#?}");
-    let usage = yard.run("run duel.toml --no-record --hosts nonsense").exits(2);
-    assert!(usage.err.contains("NAME=HOST:PORT"), "{usage:#?}");
+    for (host, why) in
+        [("a=nonsense", "NAME=HOST:PORT"), ("nonsense", "nobody says where host `nonsense` is")]
+    {
+        let usage = yard.run(&format!("run duel.toml --no-record --hosts {host}")).exits(2);
+        assert!(usage.err.contains(why), "{usage:#?}");
+    }
 }
 
 /// Twelve robots that wander, in two rows.

@@ -1,21 +1,24 @@
 //! `hosts`: what hosts lend, and what runs there.
 
 use super::fabric::FabricArgs;
-use super::spread::addresses;
+use super::names::addresses;
 use crate::cli::fail::{Exit, Failure};
 use crate::cli::out::{self, Out, bytes};
 use clap::Args;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use swarmyard::WorkerFigures;
-use swarmyard_cluster::host::Info;
+use swarmyard::{LinkFigures, WorkerFigures};
+use swarmyard_cluster::host::{Info, Running};
 use swarmyard_cluster::staff::{figures, visit};
 
 /// Arguments of `hosts`.
 #[derive(Args)]
-#[command(before_help = "Examples:\n  swarmyard hosts 10.0.0.5:7400 10.0.0.6:7400 --keys keys --name desk")]
+#[command(
+    before_help = "Examples:\n  swarmyard hosts alpha beta --keys keys --name desk\n  swarmyard hosts 10.0.0.5:7400 10.0.0.6:7400 --keys keys --name desk"
+)]
 pub(crate) struct HostsArgs {
-    /// Where they are: NAME=HOST:PORT or HOST:PORT, or @FILE with one per line
+    /// Where they are: NAME as `keys add` wrote it down, NAME=HOST:PORT, HOST:PORT, or @FILE with one per line
     #[arg(required = true, value_name = "HOST", value_delimiter = ',')]
     hosts: Vec<String>,
     #[command(flatten)]
@@ -26,10 +29,16 @@ pub(crate) struct HostsArgs {
 pub(crate) fn hosts(args: &HostsArgs, out: &Out) -> Result<Exit, Failure> {
     let connect = args.fabric.connect("console")?;
     let (mut text, mut list, mut exit) = (String::new(), Vec::new(), Exit::Ok);
-    for address in addresses(&args.hosts)? {
+    let mut links = Links::default();
+    for address in addresses(&args.hosts, args.fabric.keys.as_deref())? {
         match visit(&connect, &address) {
             Ok((_, info)) => {
-                let did: Vec<_> = info.running.iter().map(|r| figures(&connect, r)).collect();
+                let mut did = Vec::new();
+                for running in &info.running {
+                    let (figures, sent) = figures(&connect, running).unzip();
+                    did.push(figures);
+                    links.add(running, &info.name, sent.unwrap_or_default());
+                }
                 text.push_str(&words(&info, &address.endpoint, &did));
                 list.push(value(&info, &address.endpoint, &did));
             }
@@ -41,8 +50,67 @@ pub(crate) fn hosts(args: &HostsArgs, out: &Out) -> Result<Exit, Failure> {
             }
         }
     }
-    out.answer("hosts", json!({ "hosts": list }), &text)?;
+    text.push_str(&links.words());
+    out.answer("hosts", json!({ "hosts": list, "links": links.value() }), &text)?;
     Ok(exit)
+}
+
+/// What workers of runs under way have sent to each other.
+#[derive(Default)]
+struct Links {
+    /// The host of each worker, by run and number.
+    hosts: BTreeMap<(u64, u32), String>,
+    all: Vec<(u64, LinkFigures)>,
+}
+
+impl Links {
+    fn add(&mut self, running: &Running, host: &str, sent: Vec<LinkFigures>) {
+        self.hosts.insert((running.run, running.worker), host.to_owned());
+        self.all.extend(sent.into_iter().map(|link| (running.run, link)));
+    }
+
+    fn host(&self, run: u64, worker: u32) -> Option<&str> {
+        self.hosts.get(&(run, worker)).map(String::as_str)
+    }
+
+    /// A line for each run, then one for each two hosts: what crosses the network.
+    fn words(&self) -> String {
+        let at = |run, worker| self.host(run, worker).unwrap_or("elsewhere");
+        let mut runs: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        let mut hosts: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+        for (run, link) in &self.all {
+            let LinkFigures { from, to, messages, bytes: sent } = link;
+            let (here, there) = (at(*run, *from), at(*run, *to));
+            let line = format!("{from} on {here} → {to} on {there}: {} in {messages} messages", bytes(*sent));
+            runs.entry(*run).or_default().push(line);
+            if here != there {
+                let sum = hosts.entry((here, there)).or_default();
+                (sum.0, sum.1) = (sum.0 + sent, sum.1 + messages);
+            }
+        }
+        let mut text = String::new();
+        for (run, lines) in runs {
+            let _ = writeln!(text, "links of run {run}");
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
+        for ((here, there), (sent, messages)) in hosts {
+            let _ = writeln!(text, "from {here} to {there}: {} in {messages} messages", bytes(sent));
+        }
+        text
+    }
+
+    fn value(&self) -> Value {
+        let one = |(run, link): &(u64, LinkFigures)| {
+            let LinkFigures { from, to, messages, bytes } = link;
+            json!({
+                "run": run.to_string(), "from": from, "to": to, "messages": messages, "bytes": bytes,
+                "from_host": self.host(*run, *from), "to_host": self.host(*run, *to),
+            })
+        };
+        Value::Array(self.all.iter().map(one).collect())
+    }
 }
 
 /// `did` is what each worker there has done, where it says so.

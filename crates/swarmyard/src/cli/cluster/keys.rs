@@ -1,5 +1,6 @@
 //! `keys`: certificates for members of runs over several machines.
 
+use super::names::{PORT, note};
 use crate::cli::fail::{Exit, Failure};
 use crate::cli::out::Out;
 use clap::{Args, Subcommand};
@@ -36,10 +37,13 @@ enum What {
         name: String,
         /// Addresses and names by which others reach it, besides this machine's own
         addresses: Vec<String>,
+        /// The port at which it lends its machine, for the list of hosts
+        #[arg(long, value_name = "N", default_value_t = PORT)]
+        port: u16,
     },
 }
 
-/// Makes certificates. No file is ever overwritten.
+/// Makes certificates, and notes where members are. No file is ever overwritten.
 pub(crate) fn keys(args: &KeysArgs, out: &Out) -> Result<Exit, Failure> {
     let failed = |e: KeysError| Failure::new(Exit::Failed, "keys", e.to_string());
     match &args.what {
@@ -51,16 +55,24 @@ pub(crate) fn keys(args: &KeysArgs, out: &Out) -> Result<Exit, Failure> {
             );
             out.answer("keys", json!({ "authority": dir.join("authority.pem") }), &text)?;
         }
-        What::Add { dir, name, addresses } => {
+        What::Add { dir, name, addresses, port } => {
             let keys = make_member(dir, name, addresses).map_err(failed)?;
-            let text = format!(
+            let host = addresses.first().map(|address| note(dir, name, address, *port)).transpose()?;
+            let mut text = format!(
                 "`{name}` has a certificate; on its machine it needs these files:\n  {}\n  {}\n  {}",
                 keys.authority.display(),
                 keys.certificate.display(),
                 keys.key.display()
             );
+            if let Some(host) = &host {
+                text += &format!(
+                    "\nas a host it is `{host}`: `--hosts {name} --keys {}` finds it",
+                    dir.display()
+                );
+            }
             let value = json!({
                 "name": name, "authority": keys.authority, "certificate": keys.certificate, "key": keys.key,
+                "host": host,
             });
             out.answer("keys", value, &text)?;
         }

@@ -6,6 +6,7 @@ mod fabric;
 mod host;
 mod hosts;
 mod keys;
+mod names;
 mod reach;
 mod resume;
 mod spread;

@@ -4,7 +4,7 @@
 //! the output, the errors and the exit code of a program elsewhere.
 
 use super::fabric::{FabricArgs, identity};
-use super::spread::{addresses, words};
+use super::names::{addresses, words};
 use crate::cli::fail::{Exit, Failure};
 use crate::cli::out::Out;
 use clap::Args;
@@ -42,7 +42,7 @@ pub(crate) struct ElsewhereArgs {
 impl ElsewhereArgs {
     /// How controllers and part models on other hosts are reached.
     pub(crate) fn elsewhere(&self) -> Result<Option<Elsewhere>, Failure> {
-        self.fabric.elsewhere("keeper", &words(&self.reach)?)
+        self.fabric.elsewhere("keeper", &words(&self.reach, self.fabric.keys.as_deref())?)
     }
 }
 
@@ -50,7 +50,7 @@ impl ElsewhereArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Other hosts")]
 pub(crate) struct ReachArgs {
-    /// Hosts that programs may run on: NAME=HOST:PORT or HOST:PORT, or @FILE with one per line
+    /// Hosts that programs may run on: NAME as `keys add` wrote it down, NAME=HOST:PORT, HOST:PORT, or @FILE with one per line
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     hosts: Vec<String>,
     #[command(flatten)]
@@ -108,7 +108,7 @@ impl ReachArgs {
 
     fn reach(&self, name: &str) -> Result<Reach, Failure> {
         let hosts = Hosts {
-            addresses: addresses(&self.hosts)?,
+            addresses: addresses(&self.hosts, self.fabric.keys.as_deref())?,
             connect: self.fabric.connect(name)?,
             identity: identity()?,
         };

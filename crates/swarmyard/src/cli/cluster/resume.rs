@@ -1,22 +1,23 @@
 //! `resume`: goes on with a run whose keeper was lost, from its last checkpoint.
 //!
-//! In: what `run --save` or a host with `--hold` has left. Out: the rest of the run, with the hashes it would have had, judged
-//! by the assertions as the whole of it would have been; and a recording of the rest, where one is asked for. The world is in
-//! the file.
+//! In: what `run --save` or a host with `--hold` has left: a checkpoint, and what entered after it. Out: the rest of the run, with
+//! the hashes it would have had, judged by the assertions as the whole of it would have been; and a recording of the rest, where
+//! one is asked for, which can be replayed. The world is in the file.
 
 use super::spread::SpreadArgs;
 use crate::cli::fail::{Exit, Failure};
+use crate::cli::figures;
 use crate::cli::load::{How, Until};
 use crate::cli::out::{Out, bytes, seconds};
 use crate::cli::run::report::{all_met, assertions_json, assertions_text};
 use crate::cli::run::{AHEAD, Stop, is_same_file, tape};
-use crate::cli::{again, figures};
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use swarmyard::Sim;
 use swarmyard::record::{Recorder, Summary};
+use swarmyard::{Shelved, Sim};
 use swarmyard_cluster::Saved;
+use swarmyard_serve::again::header_of;
 
 /// The longest checkpoint that is read, in bytes.
 const MOST: u64 = 4 << 30;
@@ -48,12 +49,12 @@ pub(crate) struct ResumeArgs {
 /// Goes on with a run.
 pub(crate) fn resume(args: &ResumeArgs, out: &Out) -> Result<Exit, Failure> {
     let stop = Stop::install()?;
-    let mut sim = load(args)?;
+    let (mut sim, later) = load(args, out)?;
     let from = sim.state().stops;
     let until = args.until.unwrap_or(Until::Time(sim.model().run.duration));
     let show_every = if args.record.is_some() { tape::every(sim.model()) } else { 0 };
     let how = How { show_every, ahead: AHEAD, threads: u32::from(args.threads) };
-    let mut recorder = args.record.as_deref().map(|path| record(path, &sim, out)).transpose()?;
+    let mut recorder = args.record.as_deref().map(|path| record(path, &sim)).transpose()?;
     let spread = args.spread.give(&mut sim, &how, out)?;
     let mut last = None;
     while !until.reached(&sim) && !sim.state().ended && !stop.requested() {
@@ -87,13 +88,15 @@ pub(crate) fn resume(args: &ResumeArgs, out: &Out) -> Result<Exit, Failure> {
     let (tick, hash) = (sim.state().stops, format!("{:016x}", sim.hash()));
     let recording = args.record.as_ref().zip(kept.as_ref());
     let value = json!({
-        "from": from, "ticks": tick, "time_s": seconds(sim.now()), "hash": hash, "exit": exit as u8,
+        "from": from, "inputs_until": later, "ticks": tick, "time_s": seconds(sim.now()), "hash": hash, "exit": exit as u8,
         "assertions": assertions_json(&sim),
         "recording": recording.map(|(path, s)| json!({ "path": path, "bytes": s.bytes, "frames": s.frames, "thinned": s.thinned })),
         "recording_trouble": kept.as_ref().and_then(|s| s.stopped.as_ref()),
         "spread": spread.as_ref().map(super::Spread::json), "elsewhere": figures::elsewhere_json(&sim.elsewhere()),
     });
-    let mut text = format!("resumed at tick {from}, ended at {} after {tick} ticks\n", sim.now());
+    let with =
+        later.map_or_else(String::new, |stop| format!(", with what came from outside up to tick {stop}"));
+    let mut text = format!("resumed at tick {from}{with}, ended at {} after {tick} ticks\n", sim.now());
     text.push_str(&assertions_text(&sim, exit != Exit::Signal));
     text.push_str(&recording.map_or_else(String::new, |(path, summary)| recording_text(path, summary)));
     text.push_str(&spread.map_or_else(String::new, |s| s.text()));
@@ -103,8 +106,8 @@ pub(crate) fn resume(args: &ResumeArgs, out: &Out) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The run at the stop where it was saved.
-fn load(args: &ResumeArgs) -> Result<Sim, Failure> {
+/// The run at the stop where it was saved, and the last stop after it at which something entered.
+fn load(args: &ResumeArgs, out: &Out) -> Result<(Sim, Option<u64>), Failure> {
     let shown = args.file.display().to_string();
     let failed = |e: std::io::Error| Failure::file("read", &args.file, &e);
     if std::fs::metadata(&args.file).map_err(failed)?.len() > MOST {
@@ -117,25 +120,36 @@ fn load(args: &ResumeArgs) -> Result<Sim, Failure> {
     let bytes = std::fs::read(&args.file).map_err(failed)?;
     let saved =
         Saved::read(&bytes).map_err(|e| Failure::new(Exit::Failed, "checkpoint", e).on(shown.clone()))?;
+    if saved.is_torn() {
+        out.say(&format!(
+            "`{shown}` ends in the middle of a record: its writer was killed, and the step it was for was never shown"
+        ));
+    }
     let sim = saved.sim(usize::from(args.threads), args.spread.elsewhere()?);
-    sim.map_err(|e| Failure::from(e).on(shown))
+    Ok((sim.map_err(|e| Failure::from(e).on(shown))?, saved.last_input()))
 }
 
-/// Begins a recording at the stop where the run is.
-fn record(path: &Path, sim: &Sim, out: &Out) -> Result<Recorder, Failure> {
+/// Begins a recording at the stop where the run is. What came before is in it, so that it can be replayed: the worlds, the code
+/// and every input.
+fn record(path: &Path, sim: &Sim) -> Result<Recorder, Failure> {
     let name = sim.model().sources.0.first().map_or("", |s| &s.name);
-    let mut recorder = Recorder::create(path, &again::header(sim, name, sim.overrides()), sim.model())?;
-    recorder.start(sim.model(), sim.state());
+    let worlds = sim.worlds();
+    let header = |world: &Shelved| header_of(&world.model, name, &world.overrides);
+    let of = |hash: u64| {
+        let missing = || Failure::new(Exit::Failed, "checkpoint", format!("world {hash:016x} is not in it"));
+        worlds.all.get(&hash).ok_or_else(missing)
+    };
+    let origin = of(worlds.origin)?;
+    let mut recorder = Recorder::create(path, &header(origin), &origin.model)?;
+    for (_, hash) in &sim.state().worlds {
+        let world = of(*hash)?;
+        recorder.world(&header(world), &world.model, sim.state());
+    }
     for (code, bytes) in sim.code() {
         recorder.code(code, bytes);
     }
-    let before = sim.journal().all().len();
-    if before > 0 {
-        out.say(&format!(
-            "the recording begins at tick {}: it does not hold the {before} inputs before that, so it can be looked at but not replayed",
-            sim.state().stops
-        ));
-    }
+    recorder.earlier(sim.state(), sim.journal());
+    recorder.start(sim.model(), sim.state());
     Ok(recorder)
 }
 

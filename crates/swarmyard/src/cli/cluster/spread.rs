@@ -4,10 +4,11 @@
 //! or of hosts; and at the end what each of them did.
 
 use super::fabric::{identity, lost};
+use super::names::{addresses, words};
 use super::reach::ElsewhereArgs;
 use crate::cli::fail::{Exit, Failure};
 use crate::cli::load::How;
-use crate::cli::out::{Out, marked};
+use crate::cli::out::{Out, bytes, count, marked};
 use crate::cli::{again, figures, info};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
@@ -20,13 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swarmyard::engine::{Model, undivided};
 use swarmyard::{Crowd, Sim, Statistics};
 use swarmyard_agents::Elsewhere;
-use swarmyard_cluster::staff::{Address, Hired, HostStaff, Hosts, Job, Processes, SecretBytes, Tell};
-use swarmyard_cluster::{Keeper, Plan, Staff, Status};
+use swarmyard_cluster::staff::{Hired, HostStaff, Hosts, Job, Processes, SecretBytes, Tell};
+use swarmyard_cluster::{Given, Keeper, Plan, Staff, Status};
 use swarmyard_fabric::mesh::random_secret;
 use swarmyard_fabric::{RunKey, Secret};
-
-/// The longest file of hosts that is read, in bytes.
-const MOST_HOSTS: u64 = 1 << 20;
 
 /// Who takes the steps.
 #[derive(Args)]
@@ -35,7 +33,7 @@ pub(crate) struct SpreadArgs {
     /// Spread the run over so many worker processes [with --hosts: one for each host]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) workers: Option<u32>,
-    /// Spread the run over hosts: NAME=HOST:PORT or HOST:PORT, or @FILE with one per line
+    /// Spread the run over hosts: NAME as `keys add` wrote it down, NAME=HOST:PORT, HOST:PORT, or @FILE with one per line
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
     /// Keep the last checkpoint in a file, to resume the run from when this process is lost
@@ -100,8 +98,9 @@ impl SpreadArgs {
 
     /// Hosts whose programs robots may use, as they are written.
     fn reached(&self) -> Result<Vec<String>, Failure> {
-        let mut all = words(&self.hosts)?;
-        all.extend(words(&self.way.reach)?);
+        let keys = self.way.fabric.keys.as_deref();
+        let mut all = words(&self.hosts, keys)?;
+        all.extend(words(&self.way.reach, keys)?);
         Ok(all)
     }
 
@@ -135,7 +134,7 @@ impl SpreadArgs {
             }
             return Ok(None);
         }
-        let addresses = addresses(&self.hosts)?;
+        let addresses = addresses(&self.hosts, self.way.fabric.keys.as_deref())?;
         let workers = self.workers.unwrap_or(addresses.len() as u32);
         let placement = self.placement_from.as_deref().map(|path| placement(path, model, out)).transpose()?;
         let How { show_every, ahead, threads } = *how;
@@ -225,39 +224,6 @@ fn random_run() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-/// The same as words: names and addresses.
-pub(super) fn words(texts: &[String]) -> Result<Vec<String>, Failure> {
-    Ok(addresses(texts)?.iter().map(ToString::to_string).collect())
-}
-
-/// The hosts that are named, in files as well.
-pub(super) fn addresses(texts: &[String]) -> Result<Vec<Address>, Failure> {
-    let wrong = |e: String| Failure::new(Exit::Usage, "hosts", e);
-    let mut all = Vec::new();
-    for text in texts {
-        let Some(path) = text.strip_prefix('@').map(PathBuf::from) else {
-            all.push(Address::parse(text).map_err(wrong)?);
-            continue;
-        };
-        let failed = |e: std::io::Error| Failure::file("read", &path, &e);
-        let length = std::fs::metadata(&path).map_err(failed)?.len();
-        if length > MOST_HOSTS {
-            return Err(wrong(format!(
-                "a list of hosts has at most {MOST_HOSTS} bytes: `{}`",
-                path.display()
-            )));
-        }
-        for (k, line) in std::fs::read_to_string(&path).map_err(failed)?.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if !line.is_empty() {
-                let place = |e| wrong(format!("{}:{}: {e}", path.display(), k + 1));
-                all.push(Address::parse(line).map_err(place)?);
-            }
-        }
-    }
-    Ok(all)
-}
-
 impl Spread {
     fn status(&self) -> Status {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -284,6 +250,11 @@ impl Spread {
                 "    no host is, or can: `{places}`; robots that should be there were elsewhere"
             );
         }
+        let Given { times, bytes: sent } = status.worlds;
+        let _ = writeln!(text, "  world       given {}, {}", count(times as usize, "time"), bytes(sent));
+        for why in &status.unkept {
+            let _ = writeln!(text, "    {why}");
+        }
         // What comes twice or too late, because somebody was lost or asked again, is no news.
         let usual = ["old epoch", "new epoch", "unwanted quantum", "replayed"];
         let strange = named(&status).filter(|(name, _)| !usual.contains(name));
@@ -300,6 +271,8 @@ impl Spread {
         let mut value = figures::json(&status.statistics);
         let refused = named(&status).map(|(name, n)| (name.to_owned(), json!(n)));
         value["nowhere"] = json!(status.nowhere);
+        value["unkept"] = json!(status.unkept);
+        value["worlds"] = json!({ "times": status.worlds.times, "bytes": status.worlds.bytes });
         value["refused"] = Value::Object(refused.collect::<Map<_, _>>());
         value
     }
@@ -308,23 +281,4 @@ impl Spread {
 /// Messages that the keeper and its workers did not let in, by name.
 fn named(status: &Status) -> impl Iterator<Item = (&'static str, u64)> {
     status.refused.named().into_iter().filter(|(_, n)| *n > 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_are_named_in_words_or_in_a_file() {
-        let path = std::env::temp_dir().join(format!("swarmyard-hosts-{}", std::process::id()));
-        std::fs::write(&path, "# ours\na=10.0.0.1:7000\n\n10.0.0.2:7000 # the other\n").expect("a file");
-        let all = addresses(&["c=10.0.0.3:7".into(), format!("@{}", path.display())]).expect("hosts");
-        let all: Vec<_> = all.iter().map(|a| (a.name.as_deref(), a.endpoint.as_str())).collect();
-        let right = [(Some("c"), "10.0.0.3:7"), (Some("a"), "10.0.0.1:7000"), (None, "10.0.0.2:7000")];
-        assert_eq!(all, right);
-        std::fs::write(&path, "a=10.0.0.1:7000\nnonsense\n").expect("a file");
-        let wrong = addresses(&[format!("@{}", path.display())]).expect_err("no host");
-        assert!(wrong.problems.0[0].message.contains(":2: "), "{wrong:?}");
-        std::fs::remove_file(&path).expect("it was there");
-    }
 }

@@ -50,7 +50,7 @@ pub(crate) struct WorkerArgs {
     /// Hosts on which controllers may run
     #[arg(long, value_name = "HOST")]
     reach: Vec<String>,
-    /// Where the last checkpoint is written down when the keeper is lost
+    /// Where the last checkpoint and what entered since are kept, in case the keeper is lost
     #[arg(long, value_name = "DIR")]
     hold: Option<PathBuf>,
     /// Step back behind everything else that runs on this machine

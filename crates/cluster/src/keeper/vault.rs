@@ -1,0 +1,256 @@
+//! What outlives the keeper: the last checkpoint, and everything that entered from outside since, in a file of its own and with
+//! a worker that has a folder for it.
+//!
+//! In: a step that is about to be shown. Out: whether everything that it depends on, and that nobody could compute again, is where it
+//! outlives this process. A step is shown only then; so whoever resumes the run knows all that anybody has seen.
+//!
+//! A worker that cannot write, or lives and does not answer for several leases, is asked no more: another takes its place, and when
+//! there is none the run goes on and says so.
+
+use super::Keeper;
+use super::safe::Safe;
+use crate::door::Door;
+use crate::message::{Report, keep_key, write};
+use crate::saved::{Entered, Saved};
+use crate::shelf::{Keep, Kept, Shelf, What};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use swarmyard_base::hash::bytes_hash;
+use swarmyard_engine::InputKind;
+use swarmyard_fabric::Fabric;
+use swarmyard_sim::{Error, Run};
+
+/// The slowest way on which a checkpoint still comes in time, in bytes per second.
+const SLOWEST: f64 = 100e3;
+/// Leases after which one that is silent is asked no more, and the least time.
+const SILENT: (u32, Duration) = (3, Duration::from_secs(6));
+/// How long one that was silent is left alone, where nothing waits for it.
+const REST: Duration = Duration::from_secs(1);
+
+/// How a worker is asked.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    fabric: &'a dyn Fabric,
+    door: &'a Door,
+    run: u64,
+    lease: Duration,
+}
+
+/// What is kept, and where.
+pub(super) struct Vault {
+    /// The number of the present checkpoint.
+    image: u64,
+    file: Option<(Shelf, Marks)>,
+    holder: Option<Holder>,
+    /// Workers that have a folder for it.
+    able: BTreeSet<u32>,
+    /// Of what was asked last.
+    serial: u64,
+    /// Why workers keep it no more.
+    trouble: Vec<String>,
+}
+
+impl Keeper {
+    /// There is a new checkpoint: puts it where it outlives this process.
+    pub(super) fn save(&mut self, run: &Run<'_>) -> Result<(), Error> {
+        self.vault.outdate();
+        self.keep(run, &[]).map(|_| ())
+    }
+
+    /// Whether what a step depends on outlives this process, so that it may be shown.
+    pub(super) fn is_kept(&mut self, reports: &[(u32, Report)], run: &Run<'_>) -> Result<bool, Error> {
+        let is_new = self.epoch.as_ref().is_some_and(|epoch| epoch.reached > run.state.stops);
+        if !is_new || (self.vault.file.is_none() && self.vault.able.is_empty()) {
+            return Ok(true);
+        }
+        let decided: Vec<InputKind> = reports.iter().flat_map(|r| r.1.inputs.iter().cloned()).collect();
+        self.keep(run, &decided)
+    }
+
+    fn keep(&mut self, run: &Run<'_>, decided: &[InputKind]) -> Result<bool, Error> {
+        let (Some(safe), Some(epoch)) = (&self.safe, &self.epoch) else { return Ok(true) };
+        let way = Way { fabric: &*self.fabric, door: &self.door, run: self.run, lease: self.plan.lease };
+        let kept = self.vault.keep(way, (run, safe), &epoch.members, decided)?;
+        let trouble = self.vault.trouble();
+        if !trouble.is_empty() {
+            self.note(|status| status.unkept.extend(trouble));
+        }
+        Ok(kept)
+    }
+
+    /// The run is over: no worker keeps anything of it.
+    pub(super) fn keep_nothing(&mut self) {
+        let way = Way { fabric: &*self.fabric, door: &self.door, run: self.run, lease: self.plan.lease };
+        self.vault.clear(way);
+    }
+}
+
+/// What is at a place.
+#[derive(Clone, Default)]
+struct Marks {
+    /// Which checkpoint; 0 for none.
+    image: u64,
+    /// The stop from which on something may be missing.
+    next: u64,
+    /// What was written, by stop.
+    written: BTreeMap<u64, u64>,
+}
+
+/// The worker that keeps it.
+struct Holder {
+    worker: u32,
+    marks: Marks,
+    /// What it was asked last and has not answered: its number, and what it was.
+    asked: Option<(u64, u64)>,
+    /// Since when it has not answered, and when it was last asked.
+    silent: Option<(Instant, Instant)>,
+}
+
+impl Vault {
+    pub(super) fn new(file: Option<PathBuf>) -> Vault {
+        let file = file.map(|path| (Shelf::new(path), Marks::default()));
+        Vault { image: 1, file, holder: None, able: BTreeSet::new(), serial: 0, trouble: Vec::new() }
+    }
+
+    /// There is another checkpoint, or the run was set back: what is kept is out of date.
+    pub(super) fn outdate(&mut self) {
+        self.image += 1;
+    }
+
+    /// A worker has a folder for it.
+    pub(super) fn enable(&mut self, worker: u32) {
+        self.able.insert(worker);
+    }
+
+    /// Why workers keep it no more: what was not told before.
+    fn trouble(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.trouble)
+    }
+
+    /// Puts everything where it outlives this process: the present checkpoint, what entered since, and what was `decided` for
+    /// the step that is to be shown. Answers whether it is there, as far as the step needs it.
+    fn keep(
+        &mut self,
+        way: Way<'_>,
+        (run, safe): (&Run<'_>, &Safe),
+        members: &[u32],
+        decided: &[InputKind],
+    ) -> Result<bool, Error> {
+        let image = self.image;
+        if let Some((shelf, marks)) = &mut self.file {
+            for (what, after) in marks.missing(image, (run, safe), decided) {
+                let done = match what {
+                    What::Checkpoint(bytes) => shelf.put(&bytes),
+                    What::Entered(bytes) => shelf.add(&bytes),
+                    What::Nothing => Ok(()),
+                };
+                done.map_err(|e| Error::System(format!("cannot write `{}`: {e}", shelf.path().display())))?;
+                *marks = after;
+            }
+        }
+        let enters = !decided.is_empty() || !run.journal.at(run.state.stops).is_empty();
+        'asking: loop {
+            let Some(holder) = choose(&mut self.holder, &self.able, members) else { return Ok(true) };
+            if !enters && holder.silent.is_some_and(|(_, tried)| tried.elapsed() < REST) {
+                return Ok(true);
+            }
+            for (what, after) in holder.marks.missing(image, (run, safe), decided) {
+                match holder.ask(way, &mut self.serial, what) {
+                    Some(Kept::Done) => holder.marks = after,
+                    Some(Kept::Gap) if holder.marks.image != 0 => {
+                        holder.marks = Marks::default();
+                        continue 'asking;
+                    }
+                    None if !holder.is_silent(way.lease) => return Ok(!enters),
+                    answer => {
+                        let why = match answer {
+                            Some(Kept::Failed(why)) => why,
+                            _ => "it does not answer".to_owned(),
+                        };
+                        self.trouble.push(format!("worker {} keeps no checkpoint: {why}", holder.worker));
+                        self.able.remove(&holder.worker);
+                        self.holder = None;
+                        continue 'asking;
+                    }
+                }
+            }
+            return Ok(true);
+        }
+    }
+
+    /// The run is over: nothing is kept for it by others.
+    fn clear(&mut self, way: Way<'_>) {
+        if let Some(mut holder) = self.holder.take() {
+            // Who does not hear it leaves a file behind, which does no harm.
+            let _ = holder.ask(way, &mut self.serial, What::Nothing);
+        }
+    }
+}
+
+/// Who keeps it: the same as before, or another when that one has no part any more.
+fn choose<'a>(
+    holder: &'a mut Option<Holder>,
+    able: &BTreeSet<u32>,
+    members: &[u32],
+) -> Option<&'a mut Holder> {
+    if holder.as_ref().is_none_or(|h| !members.contains(&h.worker)) {
+        let worker = members.iter().copied().find(|m| able.contains(m));
+        *holder = worker.map(|worker| Holder { worker, marks: Marks::default(), asked: None, silent: None });
+    }
+    holder.as_mut()
+}
+
+impl Marks {
+    /// What is not there yet, each with what is there then.
+    fn missing(
+        &self,
+        image: u64,
+        (run, safe): (&Run<'_>, &Safe),
+        decided: &[InputKind],
+    ) -> Vec<(What, Marks)> {
+        let (mut marks, mut all, now) = (self.clone(), Vec::new(), run.state.stops);
+        if marks.image != image {
+            marks = Marks { image, next: safe.stop(), written: BTreeMap::new() };
+            all.push((What::Checkpoint(Saved::of(run, safe.image().clone()).bytes()), marks.clone()));
+        }
+        for entered in Entered::since(marks.next.min(now), run, decided) {
+            let (stop, bytes) = (entered.stop(), write(&entered));
+            let hash = bytes_hash(&bytes);
+            // A step that was begun anew may have other inputs: the last word counts.
+            if marks.written.insert(stop, hash) != Some(hash) {
+                marks.next = marks.next.max(stop + 1);
+                all.push((What::Entered(bytes), marks.clone()));
+            }
+        }
+        all
+    }
+}
+
+impl Holder {
+    /// Asks it to keep something; the same again when that was not answered.
+    fn ask(&mut self, way: Way<'_>, serial: &mut u64, what: What) -> Option<Kept> {
+        let hash = bytes_hash(&write(&what));
+        let number = self.asked.filter(|a| a.1 == hash).map_or(*serial + 1, |a| a.0);
+        *serial = number.max(*serial);
+        self.asked = Some((number, hash));
+        let patience = match &what {
+            What::Checkpoint(bytes) => way.lease + Duration::from_secs_f64(bytes.len() as f64 / SLOWEST),
+            What::Entered(_) | What::Nothing => way.lease / 4,
+        };
+        let (key, keep) = (keep_key(way.run, self.worker), Keep { serial: number, what });
+        let answer = way.door.ask::<Keep, Kept>(way.fabric, &key, &keep, patience).ok().flatten();
+        if answer.is_some() {
+            (self.asked, self.silent) = (None, None);
+        } else {
+            let since = self.silent.map_or_else(Instant::now, |s| s.0);
+            self.silent = Some((since, Instant::now()));
+        }
+        answer
+    }
+
+    /// Whether it has been silent for too long.
+    fn is_silent(&self, lease: Duration) -> bool {
+        self.silent.is_some_and(|(since, _)| since.elapsed() > SILENT.1.max(lease * SILENT.0))
+    }
+}
