@@ -219,7 +219,7 @@ mod tests {
     fn every_test_program_is_in_one_of_the_two_runs() {
         let all = programs().unwrap_or_default();
         assert!(WAITING.iter().all(|name| all.contains(*name)), "{all:?}");
-        assert!(["goldens", "command", "events"].iter().all(|name| all.contains(*name)), "{all:?}");
+        assert!(["goldens", "command", "suite"].iter().all(|name| all.contains(*name)), "{all:?}");
         // A folder with helpers of tests is none.
         assert!(!all.contains("common"), "{all:?}");
     }

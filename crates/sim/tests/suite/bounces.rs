@@ -1,9 +1,7 @@
 //! The rule `impulse` among robots that live by events, against closed forms: two discs, Galperin's billiard, Newton's
 //! cradle. Everything is perfectly elastic and smooth.
 
-mod common;
-
-use common::{Act, MOTION, add};
+use crate::acting::{Act, MOTION, add};
 use swarmyard_base::Vec2;
 use swarmyard_formats::NoFiles;
 use swarmyard_part_api::{Cx, Motion};

@@ -1,8 +1,6 @@
 //! What a robot's `proximity` sees among many that move: exactly those that are near, wherever everybody is.
 
-mod common;
-
-use common::{Act, Log, MOTION, add};
+use crate::acting::{Act, Log, MOTION, add};
 use swarmyard_base::Vec2;
 use swarmyard_formats::NoFiles;
 use swarmyard_part_api::{Answer, Cx, Motion, Query};

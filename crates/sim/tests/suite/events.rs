@@ -1,8 +1,6 @@
 //! What algorithms are told, and when: push sensors, pending events, patterns of one's own, contacts, endless loops.
 
-mod common;
-
-use common::{Act, Log, MOTION, WATCH, add, robots_text, type_text};
+use crate::acting::{Act, Log, MOTION, WATCH, add, robots_text, type_text};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Pose2, Uid, Vec2};

@@ -1,6 +1,5 @@
 //! Algorithms for tests: what a test does at the start, at timers and when it is told something, as a class of robots'
 //! algorithms; and a log of what they wrote down. Nothing of them is saved: these runs are never restored.
-#![allow(dead_code, reason = "every test file uses some of it")]
 
 use std::sync::{Arc, Mutex};
 use swarmyard_base::Moment;

@@ -1,9 +1,7 @@
 //! The error of a `gps` against the distribution that its sheet states: normal, independent in each coordinate, for each
 //! robot, for whoever asks and whenever.
 
-mod common;
-
-use common::{Act, add};
+use crate::acting::{Act, add};
 use std::sync::{Arc, Mutex};
 use swarmyard_base::Vec2;
 use swarmyard_formats::NoFiles;

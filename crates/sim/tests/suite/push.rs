@@ -1,9 +1,7 @@
 //! Push sensors of robots that live by events: at intervals and exactly, among robots, walls and corners; sensors and
 //! motion modules of one's own.
 
-mod common;
-
-use common::{Act, MOTION, WATCH, add, robots_text, type_text};
+use crate::acting::{Act, MOTION, WATCH, add, robots_text, type_text};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Pose2, Vec2};
@@ -16,7 +14,7 @@ use swarmyard_part_api::{
 use swarmyard_sim::{Options, Sim, standard_registry};
 
 /// What a robot was told by a push sensor, or by itself: a tag, and what.
-type Log = common::Log<(u64, Answer)>;
+type Log = crate::acting::Log<(u64, Answer)>;
 
 /// What an algorithm does at a moment.
 type Deed = fn(&mut Cx<'_>, &Log);
