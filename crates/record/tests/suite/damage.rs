@@ -101,7 +101,7 @@ fn a_full_disk_ends_the_recording_and_not_the_run() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_an_error() {
-    let world = world::world(&busy());
+    let world = crate::world::world(&busy());
     let header = swarmyard_record::Header::of(&world.model, "yard.toml", &[]);
     assert!(swarmyard_record::Recorder::to(Disk::new(100), &header, &world.model).is_err());
 }
