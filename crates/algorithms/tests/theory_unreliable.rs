@@ -384,7 +384,7 @@ fn no_order_of_looks_and_moves_leads_from_rest_to_rest_in_a_circle() {
     assert!(longest(&graph).is_some());
     // Errors that are kept: one look for each.
     for (a, b) in [(1.2, -1.2), (-1.2, 1.2), (0.0, 0.0), (1.2, 0.3), (-0.4, -1.0)] {
-        let graph = rests(&Erring::new(Errors::Kept, 1.2), [&[a], &[b]], 10, 128);
+        let graph = rests(&Erring::new(Errors::Kept, 1.2), [&[a], &[b]], 8, 128);
         println!("compass-kept, errors {a} and {b}: {:?} rests at most", longest(&graph));
         assert!(longest(&graph).is_some(), "errors {a}, {b}");
     }
@@ -403,7 +403,7 @@ fn late_moves_never_turn_the_line_beyond_where_it_was() {
     let mut states = 0_u64;
     for k in 0..20 {
         let bearing = PI * (f64::from(k) + 0.5) / 20.0;
-        all_orders(&rule, &Duel::from(bearing), [&errors, &errors], 7, &mut |duel| {
+        all_orders(&rule, &Duel::from(bearing), [&errors, &errors], 8, &mut |duel| {
             states += 1;
             let apart = duel.at[1] - duel.at[0];
             let now = apart.angle();
