@@ -52,16 +52,16 @@ impl Round<'_> {
         let [a, b] = self.at;
         if to[0] == a || to[1] == b {
             // One stays: as if the other were alone, but both were active.
-            for k in 0..2 {
+            for (k, there) in to.into_iter().enumerate() {
                 if to[1 - k] == self.at[1 - k] {
                     let from = self.found.len();
-                    self.alone(k, to[k]);
+                    self.alone(k, there);
                     self.found[from..].iter_mut().for_each(|f| f.0 = 3);
                 }
             }
             return;
         }
-        // Who goes to the other's place while that one goes to his gets there: else they come nearer, and that has an end.
+        // If both go, they change places: else they come nearer, and that has an end.
         let whole: &[f64] = &[1.0];
         let shares = if to[0] == b && to[1] == a { whole } else { self.shares };
         for s in shares {
@@ -333,10 +333,10 @@ fn all_orders(rule: &dyn Rule, duel: &Duel, errors: [&[f64]; 2], events: u32, ch
     if events == 0 {
         return;
     }
-    for k in 0..2 {
+    for (k, own) in errors.into_iter().enumerate() {
         let mut nexts: Vec<Duel> = Vec::new();
         if duel.goal[k].is_none() {
-            for error in errors[k] {
+            for error in own {
                 let mut next = duel.clone();
                 next.look(rule, k, *error);
                 // A look of one that stays changes nothing.
