@@ -171,10 +171,8 @@ fn keeps_under_faults(order: &str, seeds: std::ops::Range<u64>, goes_on: bool) {
             .unwrap_or_else(|| panic!("{order} does not load"));
         assert_eq!(seen.broken(8.0), Vec::<String>::new(), "{order}, seed {seed}");
         let delivered = seen.witness.trace_of(&seen.sim, "algorithm", "order").unwrap().indications().count();
-        assert!(
-            delivered > 0 && (crashed && !goes_on || delivered >= 4 * 12),
-            "{order}, seed {seed}: {delivered}"
-        );
+        // One that stops at a crash may have stopped before the first message.
+        assert!(crashed && !goes_on || delivered >= 4 * 12, "{order}, seed {seed}: {delivered}");
         promises += seen.verdicts(8.0).len();
         crashes += u32::from(crashed);
     }
