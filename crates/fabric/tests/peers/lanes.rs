@@ -95,7 +95,7 @@ fn a_long_message_on_a_slow_lane_is_not_asked_for_while_it_comes() {
     let one = member(patient(), &[]);
     let two = Arc::new(member(patient(), &[&one]));
     let patience = Patience { ask_after: Duration::from_secs(1), give_up: AGES, ..Patience::default() };
-    let receiver = Inbox::open(two.clone(), 1, 1, 1, &[0], patience).expect("an inbox");
+    let receiver = Inbox::open(two.clone(), 1_u64, 1, 1, &[0], patience).expect("an inbox");
     let invitation = || one.ask("swarm/run/1/workers/lane/0/1", b"", AGES).ok();
     until("the end of the lane is told", || invitation().is_some());
     let invitation = invitation().expect("an invitation");
@@ -103,7 +103,7 @@ fn a_long_message_on_a_slow_lane_is_not_asked_for_while_it_comes() {
     assert!(is_in, "who knows the secret is let in");
     let long: Vec<u8> = (0..100_000).map(|n| (n % 251) as u8).collect();
     let header = Header { run: 1, epoch: 1, quantum: 0, sender: 0, sequence: 0 };
-    let sealed = seal(&header, &long, &RunKey::from(1).secret);
+    let sealed = seal(&header, &long, &RunKey::from(1_u64).secret);
     let frame = [&(sealed.len() as u32).to_le_bytes()[..], &sealed].concat();
     let sends = std::thread::spawn(move || {
         for piece in frame.chunks(frame.len() / 25) {
