@@ -25,6 +25,7 @@ type Row = [f64; 8];
 
 /// Four crowds of six, by RVO2 2.0 (single precision) in the packaging of pyrvo 0.4.3: with room for all; touching
 /// each other; one upon the other; and with the three nearest within 3 m only.
+#[expect(clippy::approx_constant, reason = "a velocity as RVO2 printed it")]
 const RVO2: [(GiveWay, f64, [Row; 6]); 4] = [
     (
         GiveWay { radius_m: 0.5, horizon_s: 4.0, max_speed: 1.5, reach_m: 15.0, neighbours: 10 },

@@ -190,17 +190,16 @@ fn asynchronous_robots_halve_their_diameter_within_n_squared_rounds() {
 
 #[test]
 fn minbox_halves_both_sides_of_the_box_in_a_number_of_rounds_that_does_not_depend_on_n() {
-    let side = |r: &Robots, f: fn(&Vec2) -> f64| {
-        let all = r.at.iter().map(f);
-        all.clone().fold(f64::MIN, math::max) - all.fold(f64::MAX, math::min)
-    };
-    let sides: [(&str, &dyn Fn(&Robots) -> f64); 2] =
-        [("width", &|r| side(r, |p| p.x)), ("height", &|r| side(r, |p| p.y))];
-    for (name, side) in sides {
+    let coordinates: [(&str, fn(&Vec2) -> f64); 2] = [("width", |p| p.x), ("height", |p| p.y)];
+    for (name, coordinate) in coordinates {
+        let side = |r: &Robots| {
+            let all = r.at.iter().map(coordinate);
+            all.clone().fold(f64::MIN, math::max) - all.fold(f64::MAX, math::min)
+        };
         let mut measured = Vec::new();
         for n in [4, 8, 16, 32, 64] {
             let runs = (0..6).flat_map(|seed| TIMES.map(|means| (seed, means)));
-            let worst = runs.map(|(seed, means)| rounds_per_halving(&MinBox, n, seed, means, side));
+            let worst = runs.map(|(seed, means)| rounds_per_halving(&MinBox, n, seed, means, &side));
             measured.push((n as f64, worst.fold(0.0, math::max)));
         }
         println!("minbox, async, (n, rounds per halving of the {name} at worst): {measured:.2?}");

@@ -127,7 +127,7 @@ impl Line {
             Walk::Straight | Walk::Moody => ahead(0.4),
             Walk::Circle => ahead(0.4 + round as f64 * self.speed / (2.0 * self.setup.sees_m)),
             Walk::Drunk => ahead(d.between(0, 0.0, TAU)) * d.uniform(1),
-            Walk::Shuttle => ahead(if round / 60 % 2 == 0 { 0.4 } else { 0.4 + TAU / 2.0 }),
+            Walk::Shuttle => ahead(if (round / 60).is_multiple_of(2) { 0.4 } else { 0.4 + TAU / 2.0 }),
             Walk::Chase => onto(nearest(None)),
             Walk::Tease if round < 40 => ahead(0.4),
             Walk::Tease => match (nearest(None), nearest(nearest(None))) {
