@@ -166,6 +166,9 @@ mod tests {
     use swarmyard_base::chance::{Draw, Purpose};
     use swarmyard_base::{Rot2, Time, Uid};
 
+    /// x, y, how many.
+    type Place = (f64, f64, u32);
+
     fn p(x: f64, y: f64) -> Vec2 {
         Vec2::new(x, y)
     }
@@ -253,8 +256,7 @@ mod tests {
     #[test]
     fn medians_agree_with_those_of_a_library_of_many_digits() {
         // By mpmath, with 40 digits; the third is 3 + √3 twice.
-        type Case<'a> = (&'a [(f64, f64, u32)], (f64, f64));
-        let cases: [Case<'_>; 5] = [
+        let cases: [(&[Place], (f64, f64)); 5] = [
             (
                 &[(0.0, 0.0, 1), (4.0, 0.0, 1), (5.0, 3.0, 1), (2.0, 6.0, 1), (-1.0, 2.0, 1)],
                 (1.901_444_578_451_820_4, 1.890_656_870_524_013_2),
