@@ -190,10 +190,9 @@ fn asynchronous_robots_halve_their_diameter_within_n_squared_rounds() {
 
 #[test]
 fn minbox_halves_both_sides_of_the_box_in_a_number_of_rounds_that_does_not_depend_on_n() {
-    let coordinates: [(&str, fn(&Vec2) -> f64); 2] = [("width", |p| p.x), ("height", |p| p.y)];
-    for (name, coordinate) in coordinates {
+    for name in ["width", "height"] {
         let side = |r: &Robots| {
-            let all = r.at.iter().map(coordinate);
+            let all = r.at.iter().map(|p| if name == "width" { p.x } else { p.y });
             all.clone().fold(f64::MIN, math::max) - all.fold(f64::MAX, math::min)
         };
         let mut measured = Vec::new();
