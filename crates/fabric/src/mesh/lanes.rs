@@ -313,22 +313,21 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// A length, and as many bytes, in one call of the system where it takes them. A way may be slow; one that takes nothing for
-/// as long as `patience` is none.
+/// A length, and as many bytes, in one call of the system where it takes them; all of it within `patience`.
 fn write_frame(line: &mut Box<dyn Line>, bytes: &[u8], patience: Duration) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?.to_le_bytes();
-    let mut took = Instant::now();
+    let start = Instant::now();
     let mut sent = 0;
     while sent < length.len() + bytes.len() {
-        // A call may have waited for as long and taken nothing.
-        if took.elapsed() >= patience {
+        // Each call may wait for as long as the whole is allowed to.
+        if start.elapsed() >= patience {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let head = IoSlice::new(&length[sent.min(length.len())..]);
         let rest = IoSlice::new(&bytes[sent.saturating_sub(length.len())..]);
         match line.write_vectored(&[head, rest])? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
-            more => (sent, took) = (sent + more, Instant::now()),
+            more => sent += more,
         }
     }
     line.flush()
