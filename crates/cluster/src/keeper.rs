@@ -290,7 +290,8 @@ impl Keeper {
 
     /// Begins an epoch with these workers from the last checkpoint.
     fn begin(&mut self, members: Vec<u32>, run: &Run<'_>) -> Result<(), Error> {
-        let safe = self.safe.get_or_insert_with(|| Safe::of(run.model, run.state, run.minds));
+        let safe = self.safe.get_or_insert_with(|| Safe::of(run));
+        safe.learn(run);
         let margins =
             *self.margins.get_or_insert_with(|| Margins::of(run.model, run.state, self.plan.period));
         let divided = undivided(run.model);
@@ -301,7 +302,7 @@ impl Keeper {
         let grant = self.grant_from(number, stop, run);
         self.worlds.put(run.model.world, &Bundle::of(run.model, run.overrides));
         let sources: Vec<u32> = members.iter().map(|member| self.source(*member, &members)).collect();
-        let safe = self.safe.get_or_insert_with(|| Safe::of(run.model, run.state, run.minds));
+        let safe = self.safe.get_or_insert_with(|| Safe::of(run));
         self.costs.name(run.model);
         if let Some(placement) = self.plan.placement.take() {
             let placed = safe.weigh(run.model, &placement);
@@ -370,7 +371,9 @@ impl Keeper {
     /// How far workers may go, and what enters from `from` on.
     fn grant_from(&self, epoch: u32, from: u64, run: &Run<'_>) -> Grant {
         let until = run.state.stops + 1 + self.plan.ahead;
-        let inputs = run.journal.since(from).iter().take_while(|i| i.stop < until).cloned().collect();
+        let seen = run.seen(from);
+        let journal = seen.as_ref().unwrap_or(run.journal);
+        let inputs = journal.since(from).iter().take_while(|i| i.stop < until).cloned().collect();
         let judged = !run.model.asserts.is_empty();
         let show_every = if judged { 1 } else { self.plan.show_every };
         Grant { epoch, until, from, inputs, show_every, keep_every: self.plan.keep_every }
@@ -482,7 +485,9 @@ impl Keeper {
         let Some(epoch) = &self.epoch else { return Ok(()) };
         let (number, granted, now) = (epoch.number, epoch.granted, run.state.stops);
         let open = |i: &&Input| (now..granted).contains(&i.stop);
-        if !run.journal.since(now).iter().filter(open).eq(epoch.entered.iter().filter(open)) {
+        let seen = run.seen(now);
+        let entering = seen.as_ref().unwrap_or(run.journal).since(now).iter().filter(open);
+        if !entering.eq(epoch.entered.iter().filter(open)) {
             // They may have gone on without it.
             let members = epoch.members.clone();
             self.epoch = None;
@@ -604,8 +609,10 @@ impl Keeper {
             return Ok(Some(frame));
         }
         safe.took(reached, parts.iter().fold(0_u64, |sum, p: &Part| sum.wrapping_add(p.items)));
+        let seen = run.seen(run.state.stops);
         let mut together = Whole { model: run.model, state: run.state };
-        let frame = together.step(parts, bodies.as_deref(), run.journal).map_err(Error::System)?;
+        let journal = seen.as_ref().unwrap_or(run.journal);
+        let frame = together.step(parts, bodies.as_deref(), journal).map_err(Error::System)?;
         if let Some(bodies) = bodies.filter(|_| keep) {
             safe.take(run, bodies, &self.costs.weigh());
             self.at_checkpoint();
@@ -650,7 +657,8 @@ fn items(report: &Report) -> u64 {
 
 impl Crowd for Keeper {
     fn step(&mut self, mut run: Run<'_>) -> Result<Progress, Error> {
-        let missing = awaited(run.model, run.state, run.journal);
+        let seen = run.seen(run.state.stops);
+        let missing = awaited(run.model, run.state, seen.as_ref().unwrap_or(run.journal));
         if !missing.is_empty() {
             return Ok(Progress::Blocked(missing));
         }
@@ -693,8 +701,7 @@ impl Crowd for Keeper {
 
     fn gather(&mut self, run: Run<'_>) -> Result<(), Error> {
         let Some(safe) = &self.safe else { return Ok(()) };
-        let (state, minds): (State, _) =
-            safe.at(run.state.stops, run.model, run.minds, run.journal).map_err(Error::System)?;
+        let (state, minds): (State, _) = safe.at(&run).map_err(Error::System)?;
         (*run.state, *run.minds) = (state, minds);
         Ok(())
     }

@@ -373,7 +373,8 @@ impl Minds {
     }
 
     /// Hash of the code that each controller runs, by type and controller; 0 for those without.
-    pub(crate) fn codes(&self) -> Vec<Vec<u64>> {
+    #[must_use]
+    pub fn codes(&self) -> Vec<Vec<u64>> {
         let code = |staff: &Staff| staff.program.as_ref().map_or(0, |p| p.code());
         self.staffs.iter().map(|staffs| staffs.iter().map(code).collect()).collect()
     }

@@ -3,11 +3,12 @@
 //! A [`crate::Sim`] with a crowd asks it for every step instead of taking it itself; everything else about the run
 //! (journal, recording, displays) stays as it is. What a crowd promises: the same steps, to the bit.
 
+use crate::sim::seen_at;
 use crate::{Error, Shelved, Statistics};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::Uid;
-use swarmyard_engine::{Frame, Journal, Minds, Model, State};
+use swarmyard_engine::{Frame, Input, Journal, Minds, Model, State};
 use swarmyard_part_api::Program;
 
 /// What a crowd works on: the run as its keeper has it.
@@ -27,6 +28,23 @@ pub struct Run<'a> {
     pub minds: &'a mut Minds,
     /// The worlds of the run.
     pub worlds: Shelf<'a>,
+}
+
+impl Run<'_> {
+    /// The journal as the steps from `stop` on have to see it, where the world was last changed at one of them; else it is as
+    /// it stands. Between two changes a crowd begins anew ([`Crowd::reset`]), so earlier ones are never among its steps.
+    #[must_use]
+    pub fn seen(&self, stop: u64) -> Option<Journal> {
+        let changed = self.state.worlds.last().map(|w| w.0).filter(|changed| *changed >= stop)?;
+        let seen = seen_at(changed, self.state, self.worlds, self.journal)?;
+        let mut journal = Journal::default();
+        let (before, after) = (self.journal.since(stop), self.journal.since(changed + 1));
+        let before = before.iter().take_while(|i| i.stop < changed);
+        for Input { stop, kind } in before.chain(seen.all()).chain(after) {
+            journal.push(*stop, kind.clone());
+        }
+        Some(journal)
+    }
 }
 
 /// The worlds of a run, as they stand on its shelf.

@@ -2,6 +2,7 @@
 
 mod change;
 
+pub(crate) use change::seen_at;
 pub use change::{Scenario, Shelved};
 
 use crate::crowd::{Crowd, Progress, Run};

@@ -3,8 +3,7 @@
 use crate::saved::Image;
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_engine::{
-    Clock, Cut, How, InputKind, Journal, Margins, Minds, Model, Parcel, Pool, Scratch, State, Step, restore,
-    step,
+    Clock, Cut, How, InputKind, Margins, Minds, Model, Parcel, Pool, Scratch, State, Step, restore, step,
 };
 use swarmyard_sim::{Run, Statistics};
 
@@ -30,16 +29,29 @@ pub(super) struct Safe {
 }
 
 impl Safe {
-    pub(super) fn of(model: &Model, state: &State, minds: &Minds) -> Safe {
-        let image = Image::of(model, state, minds);
-        Safe {
-            image,
+    /// Where a run stands, with the code that its controllers run now.
+    pub(super) fn of(run: &Run<'_>) -> Safe {
+        let mut safe = Safe {
+            image: Image::of(run.model, run.state, run.minds),
             hashes: BTreeMap::new(),
             code: Vec::new(),
-            learned: 0,
+            learned: run.state.stops,
             known: BTreeSet::new(),
             weights: Vec::new(),
+        };
+        for (ty, codes) in (0..).zip(run.minds.codes()) {
+            for (controller, code) in (0..).zip(codes) {
+                safe.know(run, (ty, controller, code));
+            }
         }
+        safe
+    }
+
+    /// Takes note of the code that a controller runs, when it came while running; tells whether it is new.
+    fn know(&mut self, run: &Run<'_>, (ty, controller, code): (u32, u32, u64)) -> bool {
+        let Some(program) = run.code.get(&code).filter(|_| self.known.insert(code)) else { return false };
+        self.code.push((ty, controller, program.bytes().1.to_vec()));
+        true
     }
 
     pub(super) fn stop(&self) -> u64 {
@@ -56,13 +68,14 @@ impl Safe {
 
     /// Takes note of code that came while running and that the journal switches to; tells whether any is new.
     pub(super) fn learn(&mut self, run: &Run<'_>) -> bool {
-        let mut learned = false;
         // A run that went back may have other inputs now from where it stands.
-        for input in run.journal.since(self.learned.min(run.state.stops)) {
-            let InputKind::Code { ty, controller, code } = input.kind else { continue };
-            let Some(program) = run.code.get(&code).filter(|_| self.known.insert(code)) else { continue };
-            self.code.push((ty, controller, program.bytes().1.to_vec()));
-            learned = true;
+        let from = self.learned.min(run.state.stops);
+        let seen = run.seen(from);
+        let mut learned = false;
+        for input in seen.as_ref().unwrap_or(run.journal).since(from) {
+            if let InputKind::Code { ty, controller, code } = input.kind {
+                learned |= self.know(run, (ty, controller, code));
+            }
         }
         self.learned = run.state.stops;
         learned
@@ -154,7 +167,8 @@ impl Safe {
     /// lately.
     pub(super) fn take(&mut self, run: &Run<'_>, bodies: Vec<Parcel>, costs: &[Option<f64>]) {
         let Image::Bodies(state, checkpoint) = &mut self.image else { return };
-        let switched = run.journal.all().iter().filter(|i| i.stop >= state.stops);
+        let seen = run.seen(state.stops);
+        let switched = seen.as_ref().unwrap_or(run.journal).since(state.stops).iter();
         let switched = switched.filter_map(|i| match i.kind {
             InputKind::Code { ty, controller, code } => Some((ty, controller, code)),
             _ => None,
@@ -177,18 +191,14 @@ impl Safe {
         Ok(())
     }
 
-    /// The run at a later stop, by taking the steps from here on again in this process.
-    pub(super) fn at(
-        &self,
-        stop: u64,
-        model: &Model,
-        minds: &Minds,
-        journal: &Journal,
-    ) -> Result<(State, Minds), String> {
-        let (mut state, mut minds) = self.image.open(model, minds)?;
+    /// The run where it stands, by taking the steps from here on again in this process.
+    pub(super) fn at(&self, run: &Run<'_>) -> Result<(State, Minds), String> {
+        let (mut state, mut minds) = self.image.open(run.model, run.minds)?;
         let (mut scratch, pool) = (Scratch::default(), Pool::new(1)?);
-        while state.stops < stop {
-            match step(model, &mut state, &mut minds, journal, &mut scratch, &pool) {
+        let seen = run.seen(self.stop());
+        let journal = seen.as_ref().unwrap_or(run.journal);
+        while state.stops < run.state.stops {
+            match step(run.model, &mut state, &mut minds, journal, &mut scratch, &pool) {
                 Step::Done(_) => {}
                 Step::Blocked(_) => return Err("the journal of the run has a gap".to_owned()),
             }

@@ -117,22 +117,25 @@ pub(crate) fn fresh_run() -> u64 {
 
 /// A run of this text on workers, and how it is spread.
 pub(crate) fn spread_text(text: &str, plan: Plan) -> (Sim, Arc<std::sync::Mutex<Status>>) {
-    let (board, run) = (Switchboard::default(), fresh_run());
-    let staff = Threads::new(&board, run);
-    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");
-    let status = keeper.status();
-    let mut sim = Sim::from_text(text).unwrap_or_else(|e| panic!("{e}"));
-    sim.give_to(Box::new(keeper));
-    (sim, status)
+    let sim = Sim::from_text(text).unwrap_or_else(|e| panic!("{e}"));
+    given_to_workers(sim, plan, &Switchboard::default())
 }
 
 /// A run on workers, and how it is spread.
 pub(crate) fn spread(name: &str, plan: Plan, board: &Switchboard) -> (Sim, Arc<std::sync::Mutex<Status>>) {
+    given_to_workers(load(name), plan, board)
+}
+
+/// This run on workers, and how it is spread.
+pub(crate) fn given_to_workers(
+    mut sim: Sim,
+    plan: Plan,
+    board: &Switchboard,
+) -> (Sim, Arc<std::sync::Mutex<Status>>) {
     let run = fresh_run();
     let staff = Threads::new(board, run);
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");
     let status = keeper.status();
-    let mut sim = load(name);
     sim.give_to(Box::new(keeper));
     (sim, status)
 }

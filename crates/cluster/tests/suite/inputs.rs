@@ -1,12 +1,13 @@
 //! What comes from outside enters a run on workers as it enters one at home.
 
-use crate::common::{load, spread};
+use crate::common::{given_to_workers, load, spread};
 use std::time::Duration;
-use swarmyard_base::Ratio;
+use swarmyard_base::{Ratio, Time};
 use swarmyard_cluster::Plan;
 use swarmyard_fabric::local::Switchboard;
+use swarmyard_formats::NoFiles;
 use swarmyard_part_api::Detail;
-use swarmyard_sim::{Error, Sim, Timeline};
+use swarmyard_sim::{Error, Scenario, Sim, Timeline, standard_registry};
 
 /// Steers a run: halts, another quantum, another level of detail, commands, at certain stops.
 fn steer(sim: &mut Sim, stop: u64) {
@@ -155,4 +156,51 @@ fn a_snapshot_taken_at_home_is_opened_on_workers() {
     }
     many.gather().expect("it comes home");
     assert_eq!(one.snapshot(), many.snapshot());
+}
+
+/// Another quantum and another level of detail by a change of the world: its first step begins with them, also when it is
+/// taken again because a worker is lost before the next checkpoint.
+#[test]
+fn a_world_changed_on_workers_goes_as_one_changed_at_home() {
+    let text = |run: &str| {
+        format!(
+            "format = 1\n[run]\n{run}\n[world]\nmin = [-9, -9]\nmax = [9, 9]\n[type.cart]\nradius = 0.2\n\
+             [[type.cart.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n[[type.cart.part]]\nname = \"sonar\"\nclass = \"range-rays\"\nrays = 8\nrange = 2\n\
+             [type.cart.controller]\nclass = \"wander\"\n[[robot]]\nname = \"c\"\ntype = \"cart\"\ncount = 20\nlayout = {{ class = \"grid\", spacing = 1.5 }}\n"
+        )
+    };
+    let (first, second) = ("quantum = \"100ms\"", "quantum = \"40ms\"\ndetail = \"coarse\"");
+    for (ahead, loses) in [(0, false), (6, false), (0, true), (6, true)] {
+        let begin = || Sim::from_text(&text(first)).expect("a world");
+        let mut one = begin();
+        let board = Switchboard::new(Duration::from_millis(150));
+        let plan = Plan { ahead, keep_every: 8, period: 4, ..Plan::of(3) };
+        let (mut many, status) = given_to_workers(begin(), plan, &board);
+        for k in 0..20 {
+            if k == 5 {
+                for sim in [&mut one, &mut many] {
+                    sim.halt("/robots/c3", true).expect("a robot");
+                    let registry = standard_registry();
+                    let other = text(second);
+                    let scenario = Scenario {
+                        name: "other",
+                        text: &other,
+                        overrides: &[],
+                        loader: &NoFiles,
+                        registry: &registry,
+                    };
+                    sim.change(&scenario).expect("a world");
+                }
+            }
+            if k == 7 && loses {
+                board.cut("worker-1");
+            }
+            assert_eq!(one.step().expect("a step"), many.step().expect("a step"), "step {k}, {ahead} ahead");
+        }
+        assert_eq!(one.now(), many.now());
+        assert_eq!(one.now(), Time::from_seconds(5.0 * 0.1 + 15.0 * 0.04));
+        many.gather().expect("all of it");
+        assert_eq!(one.full_hash(), many.full_hash());
+        assert_eq!(status.lock().expect("status").statistics.lost.len(), usize::from(loses));
+    }
 }

@@ -211,39 +211,9 @@ impl Sim {
         Ok(())
     }
 
-    /// The inputs of this stop as the step has to see them, where the world changes at it.
-    ///
-    /// What came before a change names parts and controllers by the numbers they had then. A change of
-    /// `[run]` is an input at its place.
+    /// The inputs of this stop as the step has to see them, where the world changes at it ([`seen_at`]).
     pub(super) fn seen(&self) -> Option<Journal> {
-        let stop = self.state.stops;
-        let inputs = self.journal.at(stop);
-        if !inputs.iter().any(|i| matches!(i.kind, InputKind::World(_))) {
-            return None;
-        }
-        let before = self.state.worlds.iter().rev().find(|w| w.0 < stop).map_or(self.worlds.origin, |w| w.1);
-        let mut old = &self.worlds.get(before).ok()?.model;
-        let mut seen: Vec<InputKind> = Vec::new();
-        for Input { kind, .. } in inputs {
-            let InputKind::World(world) = kind else {
-                seen.push(kind.clone());
-                continue;
-            };
-            let new = &self.worlds.get(*world).ok()?.model;
-            seen = seen.iter().filter_map(|kind| renumbered(kind, old, new)).collect();
-            if new.run.quantum != old.run.quantum {
-                seen.push(InputKind::Quantum(new.run.quantum));
-            }
-            if new.run.detail != old.run.detail {
-                seen.push(InputKind::Detail(new.run.detail));
-            }
-            old = new;
-        }
-        let mut journal = Journal::default();
-        for kind in seen {
-            journal.push(stop, kind);
-        }
-        Some(journal)
+        seen_at(self.state.stops, &self.state, self.worlds.shelf(), &self.journal)
     }
 
     /// Opens a snapshot in the world it was taken in.
@@ -293,4 +263,38 @@ fn read(scenario: &Scenario<'_>) -> Result<(Shelved, Diagnostics), Error> {
         .map_err(|problems| Error::Scenario(loaded.scene.sources.clone(), problems))?;
     let world = Shelved { start: Start::of(&state), model: Arc::new(model), overrides: overrides.to_vec() };
     Ok((world, loaded.warnings))
+}
+
+/// The inputs of a stop as its step has to see them, where the world changes at it; `state` is that of the run there or later.
+///
+/// What came before a change names parts and controllers by the numbers they had then. A change of
+/// `[run]` is an input at its place.
+pub(crate) fn seen_at(stop: u64, state: &State, worlds: Shelf<'_>, journal: &Journal) -> Option<Journal> {
+    let inputs = journal.at(stop);
+    if !inputs.iter().any(|i| matches!(i.kind, InputKind::World(_))) {
+        return None;
+    }
+    let model = |world: u64| worlds.all.get(&world).map(|shelved| &*shelved.model);
+    let mut old = model(state.worlds.iter().rev().find(|w| w.0 < stop).map_or(worlds.origin, |w| w.1))?;
+    let mut seen: Vec<InputKind> = Vec::new();
+    for Input { kind, .. } in inputs {
+        let InputKind::World(world) = kind else {
+            seen.push(kind.clone());
+            continue;
+        };
+        let new = model(*world)?;
+        seen = seen.iter().filter_map(|kind| renumbered(kind, old, new)).collect();
+        if new.run.quantum != old.run.quantum {
+            seen.push(InputKind::Quantum(new.run.quantum));
+        }
+        if new.run.detail != old.run.detail {
+            seen.push(InputKind::Detail(new.run.detail));
+        }
+        old = new;
+    }
+    let mut journal = Journal::default();
+    for kind in seen {
+        journal.push(stop, kind);
+    }
+    Some(journal)
 }
