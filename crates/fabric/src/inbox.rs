@@ -26,7 +26,7 @@ const WATCH: Duration = Duration::from_micros(100);
 const DOUBLINGS: u32 = 3;
 
 /// How often the time after which a neighbour is asked is doubled at most.
-const HASTY: u32 = 5;
+const HASTY: u32 = 3;
 /// So many messages without asking make it shorter again.
 const CALM: u32 = 64;
 
