@@ -41,7 +41,8 @@ impl Gathering {
             return;
         };
         let me = cx.me();
-        let own = all.iter().find(|s| s.robot == Some(me)).map_or(Vec2::ZERO, |s| s.at);
+        // They come in the order of their numbers.
+        let own = all.binary_search_by_key(&Some(me), |s| s.robot).map_or(Vec2::ZERO, |k| all[k].at);
         let Some(to) = centroid(all.iter().map(|s| s.at)) else { return };
         // Who is there already looks again after a while: going nowhere takes no time.
         if (to - own).norm() < self.settings.near {

@@ -72,7 +72,7 @@ impl Plan {
         Plan {
             workers: workers.max(1),
             how: How::Tree,
-            period: 8,
+            period: 16,
             ahead: 0,
             show_every: 1,
             keep_every: 64,

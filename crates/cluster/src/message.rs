@@ -112,8 +112,8 @@ pub(crate) struct Report {
     pub(crate) links: Vec<Sent>,
     /// What modules of its robots on other hosts cost since then.
     pub(crate) elsewhere: Vec<ElsewhereFigures>,
-    /// What each of its bodies cost in this step, by number; nothing when that was not measured.
-    pub(crate) spent: Vec<(u32, Spent)>,
+    /// What bodies cost that were measured since it was last told: number, sum, quanta.
+    pub(crate) spent: Vec<(u32, Spent, u32)>,
     /// What it did not let in since it began, by kind: a report that is lost with its epoch takes nothing along.
     pub(crate) refused: Vec<(u8, u64)>,
     /// Whether it has a folder for what outlives the keeper.

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use swarmyard_engine::{Area, Gesture, Input, InputKind, Intent, Part, Settled, Share};
+use swarmyard_engine::{Area, Gesture, Input, InputKind, Intent, Part, Settled, Share, Spent};
 use swarmyard_fabric::gate::Refusals;
 use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Outbox, Patience, RunKey, Unmet};
 use swarmyard_sim::{LinkFigures, WorkerFigures};
@@ -136,6 +136,10 @@ struct Epoch {
     regions: Vec<Area>,
     /// What was sent since the last report, by place.
     sent: Vec<Sent>,
+    /// What bodies cost since that was told, by number: sum, quanta.
+    spent: Vec<(Spent, u32)>,
+    /// Whether that was ever told.
+    is_told: bool,
 }
 
 /// Works for a run until it is over, or `stop` is set.
@@ -359,6 +363,8 @@ impl Worker<'_> {
             neighbours,
             regions,
             sent,
+            spent: Vec::new(),
+            is_told: false,
         };
         epoch.take(grant);
         Ok(epoch)
@@ -482,7 +488,7 @@ impl Worker<'_> {
             add(&mut figures.0, load, &links);
             links.iter().for_each(|sent| add_link(&mut figures.1, self.setup.me, sent));
         }
-        let (elsewhere, spent) = (self.setup.natives.cost(), epoch.engine.take_spent());
+        let (elsewhere, spent) = (self.setup.natives.cost(), epoch.take_spent(kept));
         let refused = self.refusals().since(&Refusals::default());
         let holds = self.shelf.is_some();
         let report = Report { done, inputs: decided, load, links, elsewhere, spent, refused, holds };
@@ -727,6 +733,26 @@ impl Epoch {
         if grant.until >= self.grant.until {
             self.grant = grant;
         }
+    }
+
+    /// What bodies cost since it was last told: told at checkpoints, when it counts, and the first time, so that a short run knows
+    /// something too. All that the keeper reads takes time from workers on its machine.
+    fn take_spent(&mut self, kept: bool) -> Vec<(u32, Spent, u32)> {
+        for (body, spent) in self.engine.take_spent() {
+            let body = body as usize;
+            if self.spent.len() <= body {
+                self.spent.resize(body + 1, (Spent::default(), 0));
+            }
+            let sum = &mut self.spent[body];
+            sum.0 += spent;
+            sum.1 += 1;
+        }
+        if self.spent.is_empty() || (self.is_told && !kept) {
+            return Vec::new();
+        }
+        self.is_told = true;
+        let all = (0..).zip(std::mem::take(&mut self.spent));
+        all.filter(|(_, (_, quanta))| *quanta > 0).map(|(body, (sum, quanta))| (body, sum, quanta)).collect()
     }
 
     /// What was sent since this was last asked.

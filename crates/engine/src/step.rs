@@ -203,7 +203,7 @@ fn set_out(model: &Model, live: &mut LiveState, scratch: &mut Scratch) {
         let (v, in_world) = (segment.velocity, segment.frame == PathFrame::World);
         let twist = Twist2::new(v.x, v.y, segment.spin);
         live.going[slot] = Going::free(live.now, segment.pose, twist, in_world);
-        scratch.sky.set(slot, &live.going[slot].path());
+        scratch.sky.set(slot, &live.going[slot]);
     }
 }
 

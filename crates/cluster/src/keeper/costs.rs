@@ -35,9 +35,9 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, spent: Spent) {
+    fn add(&mut self, spent: Spent, quanta: u32) {
         self.spent += spent;
-        self.quanta += 1;
+        self.quanta += u64::from(quanta);
     }
 
     fn mean(&self, sum: u64) -> f64 {
@@ -60,13 +60,13 @@ impl Costs {
         self.bodies = vec![Cost::default(); self.paths.len()];
     }
 
-    /// What bodies of a worker cost in one quantum, by number.
-    pub(super) fn add(&mut self, worker: u32, spent: &[(u32, Spent)]) {
-        for (body, spent) in spent {
+    /// What bodies of a worker cost: number, sum, and over how many quanta.
+    pub(super) fn add(&mut self, worker: u32, spent: &[(u32, Spent, u32)]) {
+        for (body, spent, quanta) in spent {
             if let Some(cost) = self.bodies.get_mut(*body as usize) {
                 cost.worker = worker;
-                cost.all.add(*spent);
-                cost.lately.add(*spent);
+                cost.all.add(*spent, *quanta);
+                cost.lately.add(*spent, *quanta);
             }
         }
     }
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn figures_are_means_over_the_run_and_weights_what_it_was_lately() {
         let mut costs = two();
-        costs.add(3, &[(0, thought(1500)), (1, thought(500)), (7, thought(1))]);
+        costs.add(3, &[(0, thought(1500), 1), (1, thought(500), 1), (7, thought(1), 1)]);
         assert_eq!(costs.weigh(), [Some(2.0), Some(1.0)], "body 7 does not exist");
-        costs.add(4, &[(0, thought(9500))]);
+        costs.add(4, &[(0, thought(9500), 1)]);
         assert_eq!(costs.weigh(), [Some(10.0), Some(1.0)]);
         assert_eq!(costs.weigh(), [Some(10.0), Some(1.0)], "nothing new was measured");
         let mut robots = Vec::new();

@@ -306,10 +306,13 @@ impl Surroundings for Look<'_> {
 
     fn everybody(&self) -> Vec<Seen> {
         let Some(live) = &self.model.live else { return Vec::new() };
+        let courses = self.sky.courses(self.state);
         let mut all = Vec::with_capacity(self.state.robots.len());
         for ((inner, slot), number) in self.state.robots.iter().zip(&live.members).zip(0..) {
             if inner.status != Status::Gone {
-                let at = self.state.going[*slot as usize].place_at(self.now);
+                let slot = *slot as usize;
+                let at = courses[slot].place_at(self.now);
+                let at = at.unwrap_or_else(|| self.state.going[slot].place_at(self.now));
                 all.push(Seen { robot: Some(number), at, light: inner.light });
             }
         }

@@ -3,7 +3,7 @@
 //! A body at rest takes 48 bytes: what only a moving one needs stands elsewhere.
 
 use serde::{Deserialize, Serialize};
-use swarmyard_base::{Moment, Pose2, Twist2, Vec2, math};
+use swarmyard_base::{Moment, Pose2, Time, Twist2, Vec2, math};
 use swarmyard_motion::flights::Path;
 use swarmyard_part_api::{Phase, Segment};
 
@@ -126,12 +126,20 @@ impl Going {
     #[inline]
     #[must_use]
     pub fn place_at(&self, moment: Moment) -> Vec2 {
-        match self.motion.as_deref() {
-            None => self.pose.at,
-            Some(moving) if moving.twist.is_rest() => self.pose.at,
-            Some(Moving { drift: Some(velocity), .. }) => self.pose.at + *velocity * moment.since(self.start),
-            Some(_) => self.segment().position_at(moment.since(self.start)),
-        }
+        self.course().place_at(moment).unwrap_or_else(|| self.segment().position_at(moment.since(self.start)))
+    }
+
+    /// How its centre moves.
+    #[inline]
+    pub(super) fn course(&self) -> Course {
+        let (how, drift) = match self.motion.as_deref() {
+            None => (Drift::None, Vec2::ZERO),
+            Some(moving) if moving.twist.is_rest() => (Drift::None, Vec2::ZERO),
+            Some(Moving { drift: Some(velocity), .. }) => (Drift::Straight, *velocity),
+            Some(_) => (Drift::Curved, Vec2::ZERO),
+        };
+        let Moment { time, offset } = self.start;
+        Course { at: self.pose.at, drift, time, offset, how }
     }
 
     /// Bytes of memory that its motion takes.
@@ -139,6 +147,38 @@ impl Going {
         let journey =
             |j: &Journey| size_of::<Journey>() + size_of_val(&j.phases[..]) + size_of_val(&j.events[..]);
         self.motion.as_ref().map_or(0, |m| size_of::<Moving>() + m.journey.as_deref().map_or(0, journey))
+    }
+}
+
+/// How the centre of a body moves, in one place: who asks where everybody is reads a column of these.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    at: Vec2,
+    drift: Vec2,
+    /// Since when, with `offset`: two fields, so that `how` has room beside them.
+    time: Time,
+    offset: u32,
+    how: Drift,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Drift {
+    None,
+    Straight,
+    /// Only the motion itself says where.
+    Curved,
+}
+
+impl Course {
+    /// Where the centre is at a moment; `None` when only the motion itself says.
+    #[inline]
+    pub(super) fn place_at(&self, moment: Moment) -> Option<Vec2> {
+        let start = Moment { time: self.time, offset: self.offset };
+        match self.how {
+            Drift::None => Some(self.at),
+            Drift::Straight => Some(self.at + self.drift * moment.since(start)),
+            Drift::Curved => None,
+        }
     }
 }
 
@@ -174,6 +214,7 @@ mod tests {
     #[test]
     fn a_robot_that_stands_takes_little_memory() {
         assert_eq!(size_of::<Going>(), 48);
+        assert_eq!(size_of::<Course>(), 48);
         assert_eq!(size_of::<Inner>(), 16);
         assert_eq!(size_of::<Option<Graph>>(), 40);
     }

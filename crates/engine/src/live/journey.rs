@@ -172,9 +172,8 @@ impl Play<'_> {
             let passed = crate::resolve::travel(&old.segment(), self.now.since(old.start));
             self.state.moved[slot] = crate::resolve::add(self.state.moved[slot], passed);
         }
-        let path = going.path();
+        self.sky.set(slot, &going);
         self.state.going[slot] = going;
-        self.sky.set(slot, &path);
         self.path_changed(slot);
     }
 

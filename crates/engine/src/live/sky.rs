@@ -1,14 +1,19 @@
-//! Predictions: which two bodies touch next. Made from the paths alone, so it can be made anew any time.
+//! What is known of the bodies' ways beside the state: which two touch next, and how everybody moves, in one column. Made from the
+//! paths alone, so it can be made anew any time.
 
+use super::going::{Course, Going};
 use super::state::LiveState;
 use crate::model::{ContactRule, Model};
+use std::sync::OnceLock;
 use swarmyard_base::{Moment, Vec2};
-use swarmyard_motion::flights::{Flights, Flyer, Meeting, Path, Shape, Space, Told, With};
+use swarmyard_motion::flights::{Flights, Flyer, Meeting, Shape, Space, Told, With};
 
 /// The bodies in flight, and the state they belong to.
 #[derive(Default)]
 pub(crate) struct Sky {
     flights: Option<Flights>,
+    /// How each body moves, by slot, once somebody has asked where everybody is.
+    courses: OnceLock<Vec<Course>>,
     /// The stop it belongs to.
     of: Option<u64>,
 }
@@ -16,8 +21,7 @@ pub(crate) struct Sky {
 impl Sky {
     /// Belongs to another state from now on.
     pub(crate) fn forget(&mut self) {
-        self.flights = None;
-        self.of = None;
+        *self = Sky::default();
     }
 
     /// Is ready for the state at a stop.
@@ -25,8 +29,11 @@ impl Sky {
         if self.of == Some(stops) && self.flights.is_some() {
             return;
         }
-        self.flights = Some(flights_of(model, state, state.now));
-        self.of = Some(stops);
+        *self = Sky {
+            flights: Some(flights_of(model, state, state.now)),
+            courses: OnceLock::new(),
+            of: Some(stops),
+        };
     }
 
     /// Belongs to the stop that was just committed.
@@ -39,11 +46,19 @@ impl Sky {
         self.flights.as_mut()?.next(bound)
     }
 
-    /// A body has a new path.
-    pub(crate) fn set(&mut self, slot: usize, path: &Path) {
+    /// A body moves in another way.
+    pub(crate) fn set(&mut self, slot: usize, going: &Going) {
         if let Some(flights) = &mut self.flights {
-            flights.set(slot as u32, path);
+            flights.set(slot as u32, &going.path());
         }
+        if let Some(courses) = self.courses.get_mut() {
+            courses[slot] = going.course();
+        }
+    }
+
+    /// How each body of this state moves, by slot.
+    pub(super) fn courses(&self, state: &LiveState) -> &[Course] {
+        self.courses.get_or_init(|| state.going.iter().map(Going::course).collect())
     }
 
     /// A body is gone.

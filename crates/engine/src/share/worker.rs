@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use swarmyard_base::{Period, Time, Twist2, Uid, Vec2};
+use swarmyard_base::{Period, Rot2, Time, Twist2, Uid, Vec2};
 use swarmyard_part_api::{BodyKind, Detail, Program, RegisterFile, Segment, Touch};
 
 /// What all workers of a run agree on at a stop.
@@ -240,7 +240,8 @@ impl Share {
     /// initial value. Answers the state before.
     fn people(&mut self, mut bodies: Vec<(u32, bool)>) -> State {
         let Share { roll, model, near, .. } = self;
-        bodies.sort_unstable_by_key(|&(n, is_near)| (roll.type_of[n as usize], !is_near, n));
+        // Most of them come in this order: a stable sort finds that out.
+        bodies.sort_by_key(|&(n, is_near)| (roll.type_of[n as usize], !is_near, n));
         near.clear();
         for (t, ty) in model.types.iter_mut().enumerate() {
             let first = bodies.partition_point(|b| (roll.type_of[b.0 as usize] as usize) < t);
@@ -294,7 +295,7 @@ impl Share {
     fn sight(&mut self, ghosts: &[(u32, Sighting)]) {
         self.drop_ghosts();
         for (number, seen) in ghosts {
-            self.haunt(*number, seen);
+            self.haunt(*number, seen, seen.pose.rot());
         }
     }
 
@@ -319,7 +320,7 @@ impl Share {
     }
 
     /// Adds a ghost, unless it is here already.
-    fn haunt(&mut self, number: u32, seen: &Sighting) {
+    fn haunt(&mut self, number: u32, seen: &Sighting, rot: Rot2) {
         if self.slot_of(number).is_some() || number as usize >= self.roll.type_of.len() {
             return;
         }
@@ -330,7 +331,7 @@ impl Share {
         self.state.twist.push(seen.twist);
         self.state.moved.push(seen.moved);
         self.state.halted.push(false);
-        self.scratch.add_ghost(seen.pose.rot(), self.state.stops);
+        self.scratch.add_ghost(rot, self.state.stops);
     }
 
     /// Who carries what, by number of what is carried.
@@ -513,7 +514,7 @@ impl Share {
             let known = self.numbers.len();
             let (pose, still) = (intent.segment.pose, Twist2::REST);
             let seen = Sighting { pose, twist: still, moved: still, held: None };
-            self.haunt(intent.body, &seen);
+            self.haunt(intent.body, &seen, intent.segment.rot);
             if self.numbers.len() > known {
                 self.scratch.intents.segments.push(intent.segment);
             }
@@ -603,9 +604,12 @@ impl Share {
         let body = |slot: usize| (self.numbers[slot], self.is_near(self.state.pose[slot].at));
         let mut bodies: Vec<(u32, bool)> = (0..own).filter(|&s| stays(s)).map(body).collect();
         if nearer || bodies.len() < own || !come.is_empty() {
-            bodies.extend(come.iter().map(|p| (p.number, self.is_near(p.seen.pose.at))));
-            bodies.sort_unstable();
-            bodies.dedup_by_key(|b| b.0);
+            let strangers = come.iter().filter(|p| !self.slot_of(p.number).is_some_and(stays));
+            let mut strangers: Vec<(u32, bool)> =
+                strangers.map(|p| (p.number, self.is_near(p.seen.pose.at))).collect();
+            strangers.sort_unstable();
+            strangers.dedup_by_key(|b| b.0);
+            bodies.append(&mut strangers);
             self.regroup(bodies);
             for parcel in come {
                 self.unpack(parcel)?;

@@ -37,7 +37,8 @@ Examples:
   swarmyard bench --levels                                         what each level of detail costs
   swarmyard bench --gas                                            collisions of discs in flight
   swarmyard bench --live                                           robots that live by events
-  swarmyard bench --workers                                        runs that are spread over workers";
+  swarmyard bench --workers                                        runs that are spread over workers
+  swarmyard bench swarm12 --robots 10000 --workers                 this one alone and on one worker and two";
 
 /// Arguments of `bench`.
 #[derive(Args)]
@@ -79,8 +80,8 @@ pub(crate) struct BenchArgs {
     /// Measure robots that live by events: messages, a gathering, memory; and print a Markdown table
     #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays", "gas"])]
     live: bool,
-    /// Measure runs that are spread over worker processes, several minutes long, and print Markdown tables
-    #[arg(long, conflicts_with_all = ["world", "robots", "steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays", "gas", "live"])]
+    /// Measure runs that are spread over worker processes, several minutes long, and print Markdown tables; with a WORLD only that one
+    #[arg(long, conflicts_with_all = ["steps", "threads", "record", "scenario", "table", "levels", "controllers", "displays", "gas", "live"])]
     workers: bool,
 }
 
@@ -137,7 +138,15 @@ pub(crate) fn bench(args: &BenchArgs, out: &Out) -> Result<Exit, Failure> {
         return live::live(out);
     }
     if args.workers {
-        return super::cluster::bench(out);
+        let only = match args.world.as_deref().map(Subject::named).transpose()? {
+            None => None,
+            Some(Subject::World(world)) => Some((world, args.robots)),
+            Some(Subject::File(_)) => {
+                let why = "a file is measured on workers by `swarmyard run FILE --workers N`";
+                return Err(Failure::new(Exit::Usage, "usage", why));
+            }
+        };
+        return super::cluster::bench(only, out);
     }
     let subject = Subject::named(name)?;
     if args.scenario {

@@ -33,7 +33,7 @@ pub(crate) use Rest as KeysArgs;
 pub(crate) use Rest as ResumeArgs;
 pub(crate) use Rest as WorkerArgs;
 
-pub(crate) fn bench(_: &Out) -> Result<Exit, Failure> {
+pub(crate) fn bench(_: Option<(swarmyard::bench::World, u32)>, _: &Out) -> Result<Exit, Failure> {
     Err(absent())
 }
 

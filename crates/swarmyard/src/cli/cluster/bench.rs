@@ -3,7 +3,7 @@
 //! Four measurements and a model: time per quantum over robots and workers (SPREAD's Figure 10-1), robots whose programs
 //! need a millisecond of processor time each, ten thousand robots that only look and drive, and how long a run stands
 //! still when a worker is lost. Everything is on the clock, since waiting for others is what it is about: the machine
-//! should have nothing else to do.
+//! should have nothing else to do. Ways to run take turns, and are compared turn by turn.
 
 use super::{Spread, SpreadArgs};
 use crate::cli::bench::grouped;
@@ -96,37 +96,74 @@ fn spread(sim: &mut Sim, workers: u32, out: &Out) -> Result<Option<Spread>, Fail
     words.spread.give(sim, &How { show_every: 0, ahead: AHEAD, threads: 1 }, out)
 }
 
-/// Tries of each way to run.
-const TRIES: usize = 5;
+/// Turns in which each way to run is tried once.
+const TURNS: usize = 7;
 
-/// The best try of each way to run a world: in this process, or on so many workers. They take turns, so that whatever else the machine
-/// does falls on all of them alike; a complaint when the bits differ.
-fn in_turn(text: &str, ways: &[Option<u32>], steps: u64, out: &Out) -> Result<Vec<Quantum>, Failure> {
-    let mut best: Vec<Quantum> = Vec::new();
-    for _ in 0..TRIES {
-        for (k, workers) in ways.iter().enumerate() {
-            let found = quantum(text, *workers, steps, out)?;
-            if best.first().is_some_and(|first| first.hash != found.hash) {
-                return Err(Failure::new(Exit::Failed, "bench", "the same run had two hashes"));
-            }
-            match best.get_mut(k) {
-                Some(best) if best.clock <= found.clock => {}
-                Some(best) => *best = found,
-                None => best.push(found),
-            }
+/// What each way to run a world took: in this process, or on so many workers. They take turns, so that whatever else the machine
+/// does falls on all of them alike.
+struct Turns(Vec<Vec<Quantum>>);
+
+impl Turns {
+    /// Tries these ways; a complaint when the bits differ.
+    fn of(text: &str, ways: &[Option<u32>], steps: u64, out: &Out) -> Result<Turns, Failure> {
+        let mut turns: Vec<Vec<Quantum>> = Vec::new();
+        for _ in 0..TURNS {
+            let turn: Result<Vec<Quantum>, Failure> =
+                ways.iter().map(|workers| quantum(text, *workers, steps, out)).collect();
+            turns.push(turn?);
         }
+        let hash = turns[0][0].hash;
+        if turns.iter().flatten().any(|found| found.hash != hash) {
+            return Err(Failure::new(Exit::Failed, "bench", "the same run had two hashes"));
+        }
+        Ok(Turns(turns))
     }
-    Ok(best)
+
+    /// The turn in the middle of one way.
+    fn middle(&self, way: usize) -> Quantum {
+        let mut all: Vec<Quantum> = self.0.iter().map(|turn| turn[way]).collect();
+        all.sort_by(|a, b| a.clock.total_cmp(&b.clock));
+        all[all.len() / 2]
+    }
+
+    /// How many times as fast as another a way is: least, in the middle, and most. Each is compared within its turn, since a
+    /// shared host is now faster, now slower.
+    fn gain(&self, way: usize, than: usize) -> Gain {
+        let mut all: Vec<f64> = self.0.iter().map(|turn| turn[than].clock / turn[way].clock).collect();
+        all.sort_by(f64::total_cmp);
+        Gain { least: all[0], middle: all[all.len() / 2], most: all[all.len() - 1] }
+    }
 }
 
-/// Measures everything and prints it as Markdown.
-pub(crate) fn bench(out: &Out) -> Result<Exit, Failure> {
+/// How many times as fast one way is as another, over all turns.
+#[derive(Clone, Copy)]
+struct Gain {
+    least: f64,
+    middle: f64,
+    most: f64,
+}
+
+impl std::fmt::Display for Gain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Gain { least, middle, most } = self;
+        write!(f, "{middle:.2} × ({least:.2} to {most:.2})")
+    }
+}
+
+/// Measures everything, or only one world with so many robots, and prints it as Markdown.
+pub(crate) fn bench(only: Option<(World, u32)>, out: &Out) -> Result<Exit, Failure> {
     let mut text = String::new();
+    if let Some((world, robots)) = only {
+        let (rows, _) = crowd(world, &[robots], out, &mut text)?;
+        out.answer("bench-workers", json!({ "crowd": { "rows": rows } }), &text)?;
+        return Ok(Exit::Ok);
+    }
     let figure = figure_10_1(out, &mut text)?;
     let burning = burning_robots(out, &mut text)?;
-    let crowd = crowd(out, &mut text)?;
+    let (rows, points) = crowd(World::Swarm12, &SIZES, out, &mut text)?;
+    let model = predict(&points, &mut text);
     let lost = lost(out, &mut text)?;
-    let all = json!({ "figure": figure, "burning": burning, "crowd": crowd, "lost": lost });
+    let all = json!({ "figure": figure, "burning": burning, "crowd": { "rows": rows, "model": model }, "lost": lost });
     out.answer("bench-workers", all, &text)?;
     Ok(Exit::Ok)
 }
@@ -145,7 +182,8 @@ fn figure_10_1(out: &Out, text: &mut String) -> Result<Value, Failure> {
         out.say(&format!("table-10-1, {robots} robots"));
         let world = table_10_1(robots);
         let ways: Vec<Option<u32>> = std::iter::once(None).chain(WORKERS.map(Some)).collect();
-        let row: Vec<f64> = in_turn(&world, &ways, 200, out)?.iter().map(|found| found.clock).collect();
+        let turns = Turns::of(&world, &ways, 200, out)?;
+        let row: Vec<f64> = (0..ways.len()).map(|way| turns.middle(way).clock).collect();
         let shown: Vec<String> = row.iter().map(|ms| format!("{ms:.3}")).collect();
         let _ = writeln!(text, "| {robots} | {} |", shown.join(" | "));
         rows.push(json!({ "robots": robots, "ms": row }));
@@ -157,7 +195,8 @@ fn burning_robots(out: &Out, text: &mut String) -> Result<Value, Failure> {
     // How often a program goes round in a millisecond is found here, since every machine is another.
     let mut rounds = 20_000;
     for _ in 0..3 {
-        let took = in_turn(&burning(BURNING, rounds), &[None], 20, out)?[0].clock / f64::from(BURNING);
+        let took =
+            Turns::of(&burning(BURNING, rounds), &[None], 20, out)?.middle(0).clock / f64::from(BURNING);
         rounds = (f64::from(rounds) / took.max(1e-3)) as u32;
     }
     let _ = writeln!(
@@ -166,48 +205,55 @@ fn burning_robots(out: &Out, text: &mut String) -> Result<Value, Failure> {
     );
     let world = burning(BURNING, rounds);
     out.say("programs that burn");
-    let found = in_turn(&world, &[None, Some(1), Some(2), Some(3)], 20, out)?;
-    let _ = writeln!(text, "| one process | {:.2} | |", found[0].clock);
-    let mut rows = vec![json!({ "workers": 0, "ms": found[0].clock })];
-    for (workers, Quantum { clock, .. }) in found.iter().enumerate().skip(1) {
-        let gain = found[1].clock / clock;
-        let _ = writeln!(text, "| {workers} | {clock:.2} | {gain:.2} × |");
-        rows.push(json!({ "workers": workers, "ms": clock, "gain": gain }));
+    let turns = Turns::of(&world, &[None, Some(1), Some(2), Some(3)], 40, out)?;
+    let alone = turns.middle(0).clock;
+    let _ = writeln!(text, "| one process | {alone:.2} | |");
+    let mut rows = vec![json!({ "workers": 0, "ms": alone })];
+    for workers in 1..=3 {
+        let (clock, gain) = (turns.middle(workers).clock, turns.gain(workers, 1));
+        let _ = writeln!(text, "| {workers} | {clock:.2} | {gain} |");
+        rows.push(json!({ "workers": workers, "ms": clock, "gain": gain.middle }));
     }
     Ok(json!(rows))
 }
 
-fn crowd(out: &Out, text: &mut String) -> Result<Value, Failure> {
+fn crowd(
+    world: World,
+    sizes: &[u32],
+    out: &Out,
+    text: &mut String,
+) -> Result<(Vec<Value>, Vec<Point>), Failure> {
+    let name = World::ALL.iter().find(|w| w.1 == world).map_or("", |w| w.0);
     let _ = writeln!(
         text,
-        "\nswarm12 on workers with one thread each\n\n| robots | workers | ms per quantum | at work, ms | sent, bytes | against one worker |\n|--:|--:|--:|--:|--:|--:|"
+        "\n{name} on workers with one thread each\n\n| robots | workers | ms per quantum | at work, ms | sent, bytes | against one worker |\n|--:|--:|--:|--:|--:|--:|"
     );
     let (mut rows, mut points) = (Vec::new(), Vec::new());
-    for robots in SIZES {
-        out.say(&format!("swarm12, {robots} robots"));
-        let world = World::Swarm12.placed_scenario(robots as usize);
+    for &robots in sizes {
+        out.say(&format!("{name}, {robots} robots"));
+        let scenario = world.placed_scenario(robots as usize);
         // At least two checkpoints are among what is measured.
         let steps = u64::from(200_000 / robots).max(128);
-        let all = in_turn(&world, &[None, Some(1), Some(2)], steps, out)?;
+        let turns = Turns::of(&scenario, &[None, Some(1), Some(2)], steps, out)?;
         let shown = grouped(f64::from(robots));
-        let _ = writeln!(text, "| {shown} | one process | {:.2} | | | |", all[0].clock);
-        for (workers, found) in (1..).zip(all[1..].iter().copied()) {
-            let (Quantum { clock, work, sent, .. }, gain) = (found, all[1].clock / found.clock);
+        let _ = writeln!(text, "| {shown} | one process | {:.2} | | | |", turns.middle(0).clock);
+        for workers in 1..=2 {
+            let (found, gain) = (turns.middle(workers), turns.gain(workers, 1));
+            let Quantum { clock, work, sent, .. } = found;
             let _ = writeln!(
                 text,
-                "| {shown} | {workers} | {clock:.2} | {work:.2} | {} | {gain:.2} × |",
+                "| {shown} | {workers} | {clock:.2} | {work:.2} | {} | {gain} |",
                 grouped(sent)
             );
-            rows.push(json!({ "robots": robots, "workers": workers, "ms": clock, "work_ms": work, "sent": sent, "gain": gain }));
+            rows.push(json!({ "robots": robots, "workers": workers, "ms": clock, "work_ms": work, "sent": sent, "gain": gain.middle }));
             points.push(Point {
-                each: f64::from(robots) / f64::from(workers),
-                sides: f64::from(workers - 1),
+                each: f64::from(robots) / workers as f64,
+                sides: (workers - 1) as f64,
                 found,
             });
         }
     }
-    let model = predict(&points, text);
-    Ok(json!({ "rows": rows, "model": model }))
+    Ok((rows, points))
 }
 
 /// A measurement: robots of each worker, sides that it shares with another, and what was found.
