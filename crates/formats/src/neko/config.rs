@@ -177,22 +177,49 @@ impl<'t> Config<'t> {
         entry("run", place, Data::Table(inner))
     }
 
+    /// The type of all robots: what the thesis' algorithm moves with, asks and sends, with the numbers of its source.
     fn robot_type(&self, radius: Tree, class: &str, place: Span) -> (Key, Tree) {
-        let part = ["name", "class", "turn"].into_iter().zip(["wheels", "wheels", "ccw"]);
-        let part = part.map(|(key, value)| self.plain(key, text(value))).collect();
-        let mut algorithm = vec![entry("class", place, text(class))];
         let here = radius.span;
+        let size = match radius.data {
+            Data::Int(n) => n as f64,
+            Data::Float(x) => x,
+            _ => 1.0,
+        };
+        let table = |span: Span, entries: Vec<(&str, Data)>| {
+            let entries = entries.into_iter().map(|(key, data)| entry(key, span, data)).collect();
+            Tree { span, data: Data::Table(entries) }
+        };
+        let mut parts = vec![table(
+            self.start,
+            vec![("name", text("wheels")), ("class", text("wheels")), ("turn", text("ccw"))],
+        )];
+        if ["gathering", "path-reservation"].contains(&class) {
+            parts.push(table(self.start, vec![("name", text("gps")), ("class", text("gps"))]));
+        }
         let mut inner = vec![
             (Key { text: "radius".into(), span: here }, radius),
-            entry("part", here, list_of(Tree { span: here, data: Data::Table(part) })),
+            entry("part", here, Data::Array(parts)),
         ];
+        let mut moves = class;
+        let mut more = Vec::new();
         if class == "path-reservation" {
-            let protocol =
-                vec![entry("name", place, text("abcast")), entry("class", place, text("lamport-order"))];
-            inner.push(entry("protocol", place, list_of(Tree { span: place, data: Data::Table(protocol) })));
-            algorithm.push(entry("order", place, text("abcast")));
+            // The thesis prints the stack and not what its robots want: here they want to go anywhere.
+            let order = vec![("name", text("abcast")), ("class", text("lamport-order"))];
+            let reservation = vec![
+                ("name", text("path_reservation")),
+                ("class", text(class)),
+                ("broadcast", text("abcast")),
+                ("chunk", Data::Float(2.5 * size)),
+                ("margin", Data::Float(0.1 * size)),
+            ];
+            let protocols = vec![table(place, order), table(place, reservation)];
+            inner.push(entry("protocol", place, Data::Array(protocols)));
+            (moves, more) = ("random-movement", vec![("motion", text("path_reservation"))]);
         }
-        inner.push(entry("algorithm", place, Data::Table(algorithm)));
+        let mut algorithm = vec![("class", text(moves))];
+        algorithm.extend(more);
+        algorithm.extend(numbers_of(moves, place));
+        inner.push((Key { text: "algorithm".into(), span: place }, table(place, algorithm)));
         entry("type", here, Data::Table(vec![entry("robot", here, Data::Table(inner))]))
     }
 
@@ -351,6 +378,22 @@ fn text(text: &str) -> Data {
 
 fn list_of(item: Tree) -> Data {
     Data::Array(vec![item])
+}
+
+/// Where the thesis' algorithms go and how fast, as their source in its chapter 5 has it.
+fn numbers_of(class: &str, span: Span) -> Vec<(&'static str, Data)> {
+    let list = |items: [Data; 2]| Data::Array(items.map(|data| Tree { span, data }).into());
+    let pair = |a: i64, b: i64| list([Data::Int(a), Data::Int(b)]);
+    let turns = |a: &str, b: &str| list([text(a), text(b)]);
+    let (field, speed, turn) = match class {
+        "gathering" => {
+            let turn = turns("3deg/s", "9deg/s");
+            return vec![("near", Data::Float(0.01)), ("speed", pair(3, 6)), ("turn_speed", turn)];
+        }
+        "ask-for-help" => (700, pair(3, 13), turns("6deg/s", "36deg/s")),
+        _ => (800, pair(3, 13), turns("3deg/s", "16deg/s")),
+    };
+    vec![("min", pair(0, 0)), ("max", pair(field, field)), ("speed", speed), ("turn_speed", turn)]
 }
 
 /// A finite number as Java writes them, whole or not.
