@@ -11,6 +11,8 @@ export class CommsFeed {
   constructor(private readonly app: App) {
     const { store } = app;
     store.on(['layers', 'wishes', 'status', 'link'], () => this.look());
+    // What is under way at the moment shown was sent at most the longest time before it, whoever looks.
+    store.on(['frame', 'comms'], () => this.reach((store.frame?.time ?? 0) - store.comms.longest));
   }
 
   /** The server told something new. */

@@ -51,6 +51,7 @@ export class CommStore {
 
   clear(run: number): void {
     Object.assign(this, { run, arrows: [], turns: [], covered: null, since: 0, next: 0, longest: 0 });
+    this.protocols.length = 0;
     this.byCopy.clear();
   }
 

@@ -155,6 +155,10 @@ test('a message is chosen by a click or by keys, and its content is shown', asyn
   await sim.getByTestId('sequence').focus();
   await sim.keyboard.press('ArrowDown');
   await expect.poll(() => details.textContent()).not.toBe(first);
+  const time = /Sent\s*([\d.]+) s/.exec((await details.textContent()) ?? '')?.[1];
+  await details.getByRole('button', { name: 'Show when it was sent' }).click();
+  await expect.poll(() => tick(sim)).toBe(Math.round(Number(time) / 0.2));
+  await sim.getByTestId('sequence').focus();
   await sim.keyboard.press('Escape');
   await expect(sim.locator('.sequence .arrow.chosen')).toHaveCount(0);
 });

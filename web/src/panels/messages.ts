@@ -168,6 +168,7 @@ class Messages {
         '=': () => this.zoom(ZOOM),
         '-': () => this.zoom(1 / ZOOM),
         Home: () => this.setFollowing(true),
+        Enter: () => this.goThere(),
         Escape: () => this.choose(null),
       };
       const found = keys[event.key];
@@ -184,6 +185,15 @@ class Messages {
   private choose(arrow: Arrow | null): void {
     this.chosen = arrow;
     this.draw();
+  }
+
+  /** Shows the moment at which the chosen message was sent. */
+  private goThere(): void {
+    const quantum = this.app.store.status?.quantum ?? 0;
+    const { sent = null } = this.chosen ?? {};
+    if (sent === null || quantum <= 0) return;
+    this.isFollowing = true;
+    void this.app.do('seek', { stop: Math.round(sent / quantum) });
   }
 
   private drawSoon(): void {
@@ -246,12 +256,18 @@ class Messages {
       .join(' · ');
     this.follow.setAttribute('aria-pressed', String(this.isFollowing));
     this.empty.hidden = this.sequence.arrows.length > 0;
-    this.empty.textContent = comms.arrows.length > 0 ? t.noMessagesHere : t.noMessages;
+    this.empty.textContent = this.whyEmpty(frame.window);
     const { dataset } = this.element;
     dataset['from'] = this.window.from.toFixed(3);
     dataset['to'] = (this.window.from + this.window.span).toFixed(3);
     dataset['arrows'] = String(this.sequence.arrows.length);
     dataset['now'] = this.now.toFixed(3);
+  }
+
+  private whyEmpty({ from, span }: TimeWindow): string {
+    const { comms } = this.app.store;
+    if (comms.since > from + span) return t.messagesForgotten(formatTime(comms.since));
+    return comms.arrows.length > 0 ? t.noMessagesHere : t.noMessages;
   }
 
   private robots(): string[] {
@@ -312,6 +328,7 @@ class Messages {
         row(t.messageSize, t.bytes(chosen.bytes)),
         row(t.messageContent, chosen.content),
       ),
+      h('button', { on: { click: () => this.goThere() } }, t.showSending),
     );
   }
 }

@@ -14,6 +14,8 @@ export const messages = {
   longerTime: 'Show a longer time',
   noMessages: 'No messages yet. Robots that live by events and have a network tell each other things.',
   noMessagesHere: 'No messages in this stretch of time.',
+  messagesForgotten: (from: string) =>
+    `Messages before ${from} are forgotten: the newest of a long run are kept.`,
   messagesOfOthers: (n: number): string => `${n} with robots that are not shown: select those you mean`,
   messagesMore: (n: number): string => `${n} more: show a shorter time`,
   messageProtocol: 'Protocol',
@@ -23,6 +25,7 @@ export const messages = {
   messageLost: 'Lost',
   messageSize: 'Size',
   messageContent: 'Content',
+  showSending: 'Show when it was sent',
   notKnownYet: 'not known yet',
   notKnownAnyMore: 'too long ago to be known',
   bytes: (n: number): string => `${n} ${n === 1 ? 'byte' : 'bytes'}`,

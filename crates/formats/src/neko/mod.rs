@@ -43,6 +43,9 @@ pub fn fuzz_log(data: &[u8]) {
         }
     }
     let _ = log::read("fuzz.log", &text);
+    if let Ok((scenario, _)) = playback::scenario(&lines, "fuzz", 10.0, 0.1) {
+        assert!(tree::parse(&scenario, SourceId(0)).is_ok(), "the scenario that plays a log can be read");
+    }
     let Ok(animation) = log::Animation::of(&lines) else { return };
     for &robot in animation.robots.keys() {
         for time in [f64::NEG_INFINITY, 0.0, animation.end_s / 3.0, animation.end_s, 1e300, f64::INFINITY] {

@@ -5,12 +5,15 @@
 //! the log left out (a robot that is elsewhere all at once) takes a millisecond.
 
 use super::log::{Animation, Line, Stretch};
+use crate::tree::shortened;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use swarmyard_base::{Diagnostic, Vec2, math};
 
 /// Most robots of a scenario made from a log.
 pub const MAX_ROBOTS: usize = 10_000;
+/// Most pictures of a log that is played back.
+pub const MAX_PICTURES: f64 = 1e6;
 /// How long what the log left out takes, s.
 const JUMP_S: f64 = 1e-3;
 /// Two places closer than this are one: the log has three decimals.
@@ -25,7 +28,7 @@ type Row = [f64; 5];
 /// between two pictures.
 ///
 /// # Errors
-/// When no line says where a robot is, or there are too many.
+/// When no line says where a robot is, or there are too many, or the log lasts too long: then it says which line is the last.
 pub fn scenario(
     lines: &[Line],
     title: &str,
@@ -41,6 +44,17 @@ pub fn scenario(
     if robots.len() > MAX_ROBOTS {
         let what = format!("the log has `{}` robots, at most `{MAX_ROBOTS}` can be shown", robots.len());
         return Err(Diagnostic::error("too-big", what));
+    }
+    let pictures = animation.end_s / quantum_s;
+    if pictures.is_nan() || pictures > MAX_PICTURES {
+        let last = lines.iter().rev().find(|line| line.time_s() == Some(animation.end_s));
+        let last = last.map(|line| shortened(&line.to_string())).unwrap_or_default();
+        let what = format!(
+            "the log lasts until `{}` s, at most `{MAX_PICTURES}` pictures are made",
+            animation.end_s
+        );
+        let help = "fewer pictures per second make room for a long log; is the time of this line right?";
+        return Err(Diagnostic::error("too-big", what).help(format!("{help} `{last}`")));
     }
     let (min, max) = bounds(robots, radius);
     let mut out = String::from("# Made from a log: robots are where it says they were.\nformat = 1\n");

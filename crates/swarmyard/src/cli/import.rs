@@ -54,8 +54,11 @@ pub(crate) fn import(args: &ImportArgs, out: &Out) -> Result<Exit, Failure> {
         file: Some(name.clone()),
     })?;
     let quantum_s = 1.0 / f64::from(args.framerate);
-    let (scenario, animation) = playback::scenario(&lines, &name, args.radius, quantum_s)
-        .map_err(|problem| Failure::new(Exit::Scenario, problem.code, problem.message).on(name.clone()))?;
+    let (scenario, animation) =
+        playback::scenario(&lines, &name, args.radius, quantum_s).map_err(|problem| {
+            let failure = Failure::new(Exit::Scenario, problem.code, problem.message).on(name.clone());
+            if let Some(help) = problem.help { failure.help(help) } else { failure }
+        })?;
     if is_recording {
         record(args, &scenario)?;
     } else {

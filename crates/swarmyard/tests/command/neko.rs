@@ -329,6 +329,21 @@ fn what_cannot_be_imported_is_named() {
     yard.write("empty.log", "0.000 p0 Algorithm: hello\n");
     let done = yard.run("import empty.log -o empty.mcap").exits(3);
     assert!(done.err.contains("no line of the log says where a robot is"), "{}", done.err);
+    assert!(done.err.contains("rows begin with `Event:`"), "{}", done.err);
     yard.run("import empty.log -o empty.txt").exits(2);
+    // A digit too many would be a hundred years of pictures.
+    let row = |t: &str| {
+        format!(
+            "{t} p0 Event: | {t} | 0 | [1.000,2.000] | [1.000,2.000] | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | Finish_MoveTo\n"
+        )
+    };
+    yard.write("far.log", &(row("1.000") + &row("3000000000.000")));
+    let done = yard.run("import far.log -o far.mcap").exits(3);
+    assert!(
+        done.err.contains("lasts until `3000000000` s") && done.err.contains("`3000000000.000 p0 Event:"),
+        "{}",
+        done.err
+    );
+    assert!(!yard.files().contains(&"far.mcap".to_owned()));
     yard.run("import missing.log -o x.mcap").exits(3);
 }
