@@ -35,6 +35,18 @@ fn the_case_study_a_track_below_the_designed_width_fails_and_above_it_is_followe
     assert!(svg.starts_with("<svg") && svg.matches("<polyline").count() == 2, "{svg}");
 }
 
+#[test]
+fn measures_whose_names_differ_in_odd_letters_have_a_chart_each() {
+    let yard = Yard::with_duel("sweep-names");
+    let words =
+        ["--vary", "run.seed=1,2", "--measure", "a b=contacts", "--measure", "a-b=time", "--out", "all"];
+    let mut command = yard.command("sweep duel.toml");
+    assert!(command.args(words).output().expect("a sweep").status.success());
+    let charts: Vec<_> = std::fs::read_dir(yard.path("all")).expect("results").flatten().collect();
+    let named: Vec<String> = charts.iter().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(named.iter().filter(|n| n.starts_with("a-b") && n.ends_with(".svg")).count(), 2, "{named:?}");
+}
+
 /// The duel with a sweep: 2 × 2 points, 3 seeds, and what came of them.
 fn with_table(name: &str) -> Yard {
     let yard = Yard::with_duel(name);

@@ -24,6 +24,7 @@ use one::Row;
 use plan::Plan;
 pub(crate) use plan::{meaning, read as scene};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -314,10 +315,16 @@ fn write_results(
         write_file(&folder.join("results.parquet"), &parquet::bytes(table).map_err(failed)?)?;
     }
     write_file(&folder.join("summary.txt"), summary.as_bytes())?;
+    let mut names = BTreeSet::new();
     for shown in Shown::all(plan) {
         if let Some(chart) = summary::chart(plan, rows, shown, None, None) {
             let letter = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-            let name: String = shown.name(plan).chars().map(letter).collect();
+            let plain: String = shown.name(plan).chars().map(letter).collect();
+            // Two measures may differ in letters that no file name has.
+            let mut name = plain.clone();
+            while !names.insert(name.clone()) {
+                name = format!("{plain}-{}", names.len());
+            }
             write_file(&folder.join(format!("{name}.svg")), chart.svg().as_bytes())?;
         }
     }
