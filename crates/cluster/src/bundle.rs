@@ -1,6 +1,7 @@
 //! A world on its way to a worker: its texts and the code it runs, so that no file has to be there.
 
 use serde::{Deserialize, Serialize};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swarmyard_agents::{Elsewhere, Workshop};
@@ -36,6 +37,24 @@ impl Natives {
     pub(crate) fn cost(&self) -> Vec<ElsewhereFigures> {
         self.elsewhere.as_ref().map_or_else(Vec::new, |e| ElsewhereFigures::of(e.prices.take()))
     }
+}
+
+/// Sections that name no programs, so that they may be overridden where an owner says what may be started.
+const HARMLESS: [&str; 5] = ["run", "params", "world", "network", "record"];
+
+/// Whether a file is just this text; no more of it is read than that takes.
+fn is_text_of(path: &Path, text: &str) -> bool {
+    let same = || -> std::io::Result<bool> {
+        let file = std::fs::File::open(path)?;
+        let meta = file.metadata()?;
+        if !meta.is_file() || meta.len() != text.len() as u64 {
+            return Ok(false);
+        }
+        let mut bytes = Vec::new();
+        file.take(text.len() as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes == text.as_bytes())
+    };
+    same().unwrap_or(false)
 }
 
 struct Texts<'a>(&'a [(String, String)]);
@@ -93,10 +112,12 @@ impl Bundle {
         registry_with(&Arc::new(workshop.with_elsewhere(elsewhere)))
     }
 
-    /// Compiles it, where the owner of the machine may let native programs run only in some folders.
+    /// Compiles it, where the owner of the machine may let native programs run only in some folders. What may be started is what stands
+    /// in those folders: a world that came with other texts than theirs could start anything.
     ///
     /// # Errors
-    /// It has native programs and stands elsewhere; nothing of it was compiled or started then. Or it cannot be compiled.
+    /// It has native programs and stands elsewhere, or its texts are not those of the folder; nothing of it was compiled or started
+    /// then. Or it cannot be compiled.
     pub fn compile_within(&self, natives: &Natives) -> Result<Compiled, String> {
         let Some(allowed) = &natives.allowed else { return self.compile(natives) };
         if let Some(folder) = &self.folder {
@@ -110,12 +131,38 @@ impl Bundle {
                     "this machine's owner does not let programs of this folder run; they can allow it with `swarmyard host --allow`: `{shown}`"
                 ));
             }
+            self.stands_in(&folder)?;
         }
         let compiled = self.compile(natives)?;
         if self.folder.is_none() && compiled.model.asks_outside() {
             return Err("the world has native programs and does not say in which folder".to_owned());
         }
         Ok(compiled)
+    }
+
+    /// Whether all its texts are those of a folder of this machine, and what was laid over them names no programs.
+    fn stands_in(&self, folder: &Path) -> Result<(), String> {
+        for (k, (name, text)) in self.texts.iter().enumerate() {
+            let name = Path::new(name);
+            // The scenario is named as its user wrote it, what it takes in by its place below it.
+            let place = if k == 0 { name.file_name().map(Path::new) } else { Some(name) };
+            let here =
+                place.and_then(|p| folder.join(p).canonicalize().ok()).filter(|p| p.starts_with(folder));
+            if !here.is_some_and(|path| is_text_of(&path, text)) {
+                return Err(format!(
+                    "a world with native programs must be the same file here as where the run was started; it is not, or not there: `{}`",
+                    place.unwrap_or(name).display()
+                ));
+            }
+        }
+        let section = |key: &str| key.split(['.', '[']).next().unwrap_or_default().to_owned();
+        match self.overrides.iter().find(|(key, _)| !HARMLESS.contains(&section(key).as_str())) {
+            Some((key, _)) => Err(format!(
+                "of a world with native programs only `{}` can be set for this machine, not `{key}`: write it into the scenario",
+                HARMLESS.join("`, `")
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Compiles it.
@@ -135,4 +182,67 @@ impl Bundle {
 fn render(sources: &swarmyard_base::Sources, problems: &swarmyard_base::Diagnostics) -> String {
     let all: Vec<String> = problems.0.iter().map(|d| sources.render(d)).collect();
     all.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORLD: &str = r#"format = 1
+[type.bot]
+radius = 0.1
+[[type.bot.part]]
+name = "drive"
+class = "diff-drive"
+[[type.bot.register]]
+part = "drive"
+channel = "left"
+at = 0x20
+[type.bot.controller]
+class = "process"
+code = 'int main(void) { return 0; }'
+[[robot]]
+name = "r"
+type = "bot"
+"#;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("swarmyard-bundle-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder.canonicalize().expect("a folder")
+    }
+
+    fn bundle(folder: &Path, text: &str, overrides: &[(&str, &str)]) -> Bundle {
+        let overrides = overrides.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let name = folder.join("world.toml").display().to_string();
+        Bundle {
+            texts: vec![(name, text.to_owned())],
+            overrides,
+            code: Vec::new(),
+            folder: Some(folder.to_path_buf()),
+        }
+    }
+
+    #[test]
+    fn an_owner_allows_the_programs_of_a_folder_and_not_those_that_come_in_its_name() {
+        let here = folder("forged");
+        std::fs::write(here.join("world.toml"), WORLD).expect("a file");
+        let natives = Natives { allowed: Some(vec![here.clone()]), elsewhere: None };
+        let forged = WORLD.replace("return 0;", "return 1;");
+        let why = |bundle: Bundle| bundle.stands_in(&here).err();
+        assert_eq!(why(bundle(&here, WORLD, &[])), None);
+        let told = bundle(&here, &forged, &[]).compile_within(&natives).err().expect("a refusal");
+        assert!(told.contains("must be the same file") && told.contains("`world.toml`"), "{told}");
+        // Nor by what is laid over the right text, nor by a text more.
+        let told = why(bundle(&here, WORLD, &[("run.seed", "3"), ("type.bot.controller.code", "'x'")]));
+        assert!(told.as_deref().is_some_and(|t| t.contains("not `type.bot.controller.code`")), "{told:?}");
+        assert_eq!(why(bundle(&here, WORLD, &[("run.seed", "3"), ("params.n", "4")])), None);
+        let mut more = bundle(&here, WORLD, &[]);
+        more.texts.push(("../parts.toml".to_owned(), String::new()));
+        std::fs::write(here.with_file_name("parts.toml"), "").expect("a file");
+        assert!(why(more).is_some_and(|t| t.contains("parts.toml")));
+        let _ = std::fs::remove_file(here.with_file_name("parts.toml"));
+        let _ = std::fs::remove_dir_all(&here);
+    }
 }

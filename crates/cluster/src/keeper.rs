@@ -60,9 +60,21 @@ pub struct Plan {
     pub lease: Duration,
     /// What an earlier run measured: it suggests the first cut.
     pub placement: Option<Statistics>,
-    /// A file for the last checkpoint and what entered since, from which the run can be resumed. A worker that has a folder for
-    /// it keeps the same there.
-    pub save: Option<PathBuf>,
+    /// Where the last checkpoint and what entered since are kept, so that the run can be resumed. A worker that has a folder for it
+    /// keeps the same there.
+    pub save: Save,
+}
+
+/// Whether the last checkpoint is kept in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Save {
+    /// It is not.
+    #[default]
+    Nowhere,
+    /// There; when it cannot be written the run ends.
+    At(PathBuf),
+    /// There; when it cannot be written the run goes on and says so.
+    IfPossible(PathBuf),
 }
 
 impl Plan {
@@ -79,7 +91,7 @@ impl Plan {
             patience: Duration::from_secs(20),
             lease: Duration::from_secs(2),
             placement: None,
-            save: None,
+            save: Save::Nowhere,
         }
     }
 }

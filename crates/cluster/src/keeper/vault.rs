@@ -7,18 +7,17 @@
 //! A worker that cannot write, or lives and does not answer for several leases, is asked no more: another takes its place, and when
 //! there is none the run goes on and says so.
 
-use super::Keeper;
 use super::safe::Safe;
+use super::{Keeper, Save};
 use crate::door::Door;
 use crate::message::{Report, keep_key, write};
 use crate::saved::{Entered, Saved};
 use crate::shelf::{Keep, Kept, Shelf, What};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use swarmyard_base::hash::bytes_hash;
 use swarmyard_engine::InputKind;
-use swarmyard_fabric::Fabric;
+use swarmyard_fabric::{Fabric, Lost};
 use swarmyard_sim::{Error, Run};
 
 /// The slowest way on which a checkpoint still comes in time, in bytes per second.
@@ -42,6 +41,8 @@ pub(super) struct Vault {
     /// The number of the present checkpoint.
     image: u64,
     file: Option<(Shelf, Marks)>,
+    /// Somebody asked for the file: without it the run ends.
+    is_wanted: bool,
     holder: Option<Holder>,
     /// Workers that have a folder for it.
     able: BTreeSet<u32>,
@@ -108,9 +109,21 @@ struct Holder {
 }
 
 impl Vault {
-    pub(super) fn new(file: Option<PathBuf>) -> Vault {
-        let file = file.map(|path| (Shelf::new(path), Marks::default()));
-        Vault { image: 1, file, holder: None, able: BTreeSet::new(), serial: 0, trouble: Vec::new() }
+    pub(super) fn new(save: Save) -> Vault {
+        let is_wanted = matches!(save, Save::At(_));
+        let file = match save {
+            Save::Nowhere => None,
+            Save::At(path) | Save::IfPossible(path) => Some((Shelf::new(path), Marks::default())),
+        };
+        Vault {
+            image: 1,
+            file,
+            is_wanted,
+            holder: None,
+            able: BTreeSet::new(),
+            serial: 0,
+            trouble: Vec::new(),
+        }
     }
 
     /// There is another checkpoint, or the run was set back: what is kept is out of date.
@@ -145,7 +158,15 @@ impl Vault {
                     What::Entered(bytes) => shelf.add(&bytes),
                     What::Nothing => Ok(()),
                 };
-                done.map_err(|e| Error::System(format!("cannot write `{}`: {e}", shelf.path().display())))?;
+                if let Err(e) = done {
+                    let why = format!("cannot write `{}`: {e}", shelf.path().display());
+                    if self.is_wanted {
+                        return Err(Error::System(why));
+                    }
+                    self.trouble.push(format!("the run cannot be resumed if it is lost: {why}"));
+                    self.file = None;
+                    break;
+                }
                 *marks = after;
             }
         }
@@ -239,7 +260,12 @@ impl Holder {
             What::Entered(_) | What::Nothing => way.lease / 4,
         };
         let (key, keep) = (keep_key(way.run, self.worker), Keep { serial: number, what });
-        let answer = way.door.ask::<Keep, Kept>(way.fabric, &key, &keep, patience).ok().flatten();
+        let answer = match way.door.ask::<Keep, Kept>(way.fabric, &key, &keep, patience) {
+            Ok(answer) => answer,
+            // It would be so the next time, whoever is asked.
+            Err(why @ Lost::TooLong { .. }) => Some(Kept::Failed(why.to_string())),
+            Err(_) => None,
+        };
         if answer.is_some() {
             (self.asked, self.silent) = (None, None);
         } else {

@@ -3,7 +3,7 @@
 use crate::common::{Threads, fresh_run, load, spread};
 use std::sync::Arc;
 use std::time::Duration;
-use swarmyard_cluster::{Keeper, Natives, Plan, Saved, Setup, work};
+use swarmyard_cluster::{Keeper, Natives, Plan, Save, Saved, Setup, work};
 use swarmyard_fabric::local::Switchboard;
 
 fn folder(name: &str) -> std::path::PathBuf {
@@ -17,7 +17,7 @@ fn a_run_whose_keeper_is_gone_goes_on_from_its_checkpoint() {
     for name in ["forty-wander", "gathering", "crowd"] {
         let folder = folder("keeping");
         let path = folder.join(format!("{name}.checkpoint"));
-        let plan = Plan { keep_every: 8, save: Some(path.clone()), ..Plan::of(2) };
+        let plan = Plan { keep_every: 8, save: Save::At(path.clone()), ..Plan::of(2) };
         let board = Switchboard::default();
         let (mut sim, _) = spread(name, plan, &board);
         for _ in 0..20 {
@@ -97,7 +97,7 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
 #[test]
 fn a_record_that_is_cut_off_does_not_count_and_everything_before_it_does() {
     let path = folder("torn").join("run.checkpoint");
-    let plan = Plan { keep_every: 4, save: Some(path.clone()), ..Plan::of(1) };
+    let plan = Plan { keep_every: 4, save: Save::At(path.clone()), ..Plan::of(1) };
     let (mut sim, _) = spread("forty-wander", plan, &Switchboard::default());
     let length = || std::fs::metadata(&path).expect("a file").len() as usize;
     let (mut one, mut lengths) = (load("forty-wander"), Vec::new());
@@ -149,7 +149,7 @@ fn a_record_that_is_cut_off_does_not_count_and_everything_before_it_does() {
 fn a_checkpoint_that_was_changed_or_cut_off_is_refused() {
     let folder = folder("broken");
     let path = folder.join("run.checkpoint");
-    let plan = Plan { keep_every: 4, save: Some(path.clone()), ..Plan::of(1) };
+    let plan = Plan { keep_every: 4, save: Save::At(path.clone()), ..Plan::of(1) };
     let (mut sim, _) = spread("forty-wander", plan, &Switchboard::default());
     for _ in 0..5 {
         sim.step().expect("a step");

@@ -137,7 +137,13 @@ impl SpreadArgs {
         self.placement_from.is_some()
     }
 
-    pub(crate) fn give(&self, _: &mut Sim, _: &How, _: &Out) -> Result<Option<Spread>, Failure> {
+    pub(crate) fn give(
+        &self,
+        _: &mut Sim,
+        _: &How,
+        _: Option<&std::path::Path>,
+        _: &Out,
+    ) -> Result<Option<Spread>, Failure> {
         if self.is_wanted() { Err(absent()) } else { Ok(None) }
     }
 
@@ -157,6 +163,14 @@ impl Spread {
     }
 
     pub(crate) fn head(&self) -> String {
+        match *self {}
+    }
+
+    pub(crate) fn is_finished(&mut self) {
+        match *self {}
+    }
+
+    pub(crate) fn go_on(&self) -> Option<String> {
         match *self {}
     }
 

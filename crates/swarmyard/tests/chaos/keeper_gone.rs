@@ -48,6 +48,26 @@ fn a_run_whose_keeper_was_killed_is_resumed_from_its_file() {
 }
 
 #[test]
+fn a_checkpoint_stands_beside_the_recording_until_the_run_has_ended() {
+    let _alone = alone();
+    let folder = folder("beside");
+    let record = folder.join("run.mcap");
+    let (saved, words) =
+        (folder.join("run.saved"), format!("--workers 2 --rtf 8 --record {}", record.display()));
+    let mut run = Run::start(&[], "beside", &words);
+    run.comes_to(140);
+    assert!(saved.exists());
+    let (_, workers) = run.ended_by("KILL");
+    assert_gone(&workers, AGES);
+    resumes_as_undisturbed(&saved);
+    done(&format!(
+        "run worlds/forty-wander.toml --until tick:80 -q --workers 2 --record {}",
+        record.display()
+    ));
+    assert!(!saved.exists() && record.exists());
+}
+
+#[test]
 fn workers_on_a_host_give_up_a_keeper_that_is_gone_and_one_of_them_has_the_last_checkpoint() {
     let _alone = alone();
     // Only one of two hosts has a folder for it, which is made.

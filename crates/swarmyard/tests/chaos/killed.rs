@@ -1,6 +1,6 @@
 //! Workers that are killed cannot say good-bye.
 
-use crate::yard::{Dice, Host, Run, TICKS, alone, seeds, signal};
+use crate::yard::{Dice, Host, Run, TICKS, alone, done, folder, seeds, signal};
 
 #[test]
 fn workers_killed_at_random_are_replaced_and_nothing_shows() {
@@ -20,6 +20,43 @@ fn workers_killed_at_random_are_replaced_and_nothing_shows() {
         }
         run.ends_as_undisturbed();
     }
+}
+
+/// Not only hashes: the recording and the list of events have every step once, as those of a run in one process.
+#[test]
+fn the_log_of_a_run_that_lost_a_worker_is_that_of_an_undisturbed_one() {
+    let _alone = alone();
+    let folder = folder("killed-log");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let files = |name: &str| {
+        format!("--record {} --events {}", path(&format!("{name}.mcap")), path(&format!("{name}.events")))
+    };
+    let mut run = Run::start(&[], "killed-log", &format!("--workers 3 --rtf 8 {}", files("harmed")));
+    run.comes_to(Dice::new(77).roll(70, 120));
+    signal(run.at_work()[0].pid, "KILL");
+    run.ends_as_undisturbed();
+    done(&format!("run worlds/forty-wander.toml --until tick:{TICKS} -q {}", files("whole")));
+    done(&format!("diff {} {}", path("harmed.mcap"), path("whole.mcap")));
+    done(&format!("replay {} --verify", path("harmed.mcap")));
+    let events = |name: &str| std::fs::read_to_string(folder.join(name)).expect("events");
+    let (harmed, whole) = (events("harmed.events"), events("whole.events"));
+    assert!(whole.lines().count() > 10, "nothing happened: {whole}");
+    assert!(harmed == whole, "other events than those of an undisturbed run");
+}
+
+/// Harm in a crowd: bodies press on each other across the borders while whoever has them is killed.
+#[test]
+fn a_dense_crowd_whose_workers_are_killed_comes_out_the_same() {
+    let _alone = alone();
+    let mut run = Run::start_in("worlds/crowd.toml", &[], "crowd-killed", "--workers 3 --rtf 8");
+    let mut tick = 0;
+    for seed in [5001, 5002] {
+        tick = Dice::new(seed).roll(tick + 20, tick + 120);
+        run.comes_to(tick);
+        let at_work = run.at_work();
+        signal(at_work[seed as usize % at_work.len()].pid, "KILL");
+    }
+    run.ends_as_undisturbed();
 }
 
 /// One computes such a world, and another does the same beside it: first the one is killed, then the other.

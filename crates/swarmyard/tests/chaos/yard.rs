@@ -121,8 +121,9 @@ impl Run {
     /// The same in another world.
     pub(crate) fn start_in(world: &'static str, inside: &[String], name: &str, words: &str) -> Run {
         let log = folder(name).join("workers.jsonl");
+        let record = if words.contains("--record") { "" } else { "--no-record" };
         let words = format!(
-            "run {world} --until tick:{TICKS} --no-record -q --hash-every 1 --workers-log {} {}",
+            "run {world} --until tick:{TICKS} {record} -q --hash-every 1 --workers-log {} {}",
             log.display(),
             with_lease(words)
         );

@@ -55,7 +55,7 @@ pub(crate) fn resume(args: &ResumeArgs, out: &Out) -> Result<Exit, Failure> {
     let show_every = if args.record.is_some() { tape::every(sim.model()) } else { 0 };
     let how = How { show_every, ahead: AHEAD, threads: u32::from(args.threads) };
     let mut recorder = args.record.as_deref().map(|path| record(path, &sim)).transpose()?;
-    let spread = args.spread.give(&mut sim, &how, out)?;
+    let spread = args.spread.give(&mut sim, &how, None, out)?;
     let mut last = None;
     while !until.reached(&sim) && !sim.state().ended && !stop.requested() {
         let Some(frame) = sim.poll_step()? else { continue };

@@ -22,7 +22,7 @@ use swarmyard::engine::{Model, undivided};
 use swarmyard::{Crowd, Sim, Statistics};
 use swarmyard_agents::Elsewhere;
 use swarmyard_cluster::staff::{Hired, HostStaff, Hosts, Job, Processes, SecretBytes, Tell};
-use swarmyard_cluster::{Given, Keeper, Plan, Staff, Status};
+use swarmyard_cluster::{Given, Keeper, Plan, Save, Staff, Status};
 use swarmyard_fabric::mesh::random_secret;
 use swarmyard_fabric::{RunKey, Secret};
 
@@ -36,9 +36,12 @@ pub(crate) struct SpreadArgs {
     /// Spread the run over hosts: NAME as `keys add` wrote it down, NAME=HOST:PORT, HOST:PORT, or @FILE with one per line
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
-    /// Keep the last checkpoint in a file, to resume the run from when this process is lost
+    /// Keep the last checkpoint in a file, to resume the run from when this process is lost [default for `run`: beside the recording, until the run has ended]
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
+    /// Take a checkpoint every N ticks: when a worker is lost, the ticks since the last one are taken again
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    checkpoint_every: u64,
     /// Start from the cut that a recording of an earlier run on workers suggests; it never changes a result
     #[arg(long, value_name = "REC")]
     placement_from: Option<PathBuf>,
@@ -78,6 +81,8 @@ impl Args for ServeSpreadArgs {
 pub(crate) struct Spread {
     status: Arc<Mutex<Status>>,
     undivided: Option<&'static str>,
+    /// From where the run can be resumed, and whether somebody asked for that file: else it goes when the run has ended.
+    saved: Option<(PathBuf, bool)>,
 }
 
 impl SpreadArgs {
@@ -104,15 +109,28 @@ impl SpreadArgs {
         Ok(all)
     }
 
-    /// Gives the run to workers, when they are asked for.
-    pub(crate) fn give(&self, sim: &mut Sim, how: &How, out: &Out) -> Result<Option<Spread>, Failure> {
+    /// Gives the run to workers, when they are asked for. Where nothing is said about it, its checkpoint is kept beside a recording.
+    pub(crate) fn give(
+        &self,
+        sim: &mut Sim,
+        how: &How,
+        recording: Option<&Path>,
+        out: &Out,
+    ) -> Result<Option<Spread>, Failure> {
         let undivided = undivided(sim.model()).map(|why| why.words());
         // What is not divided tells the state only as a whole; whether it has ended stands there.
         let how = How { show_every: if undivided.is_some() { 1 } else { how.show_every }, ..*how };
-        let Some(keeper) = self.keeper(Some(sim.model()), &how, out)? else { return Ok(None) };
+        let beside = recording.map(|path| (path.with_extension("saved"), false));
+        let saved = self.save.clone().map(|path| (path, true)).or(beside);
+        let save = match saved.clone() {
+            None => Save::Nowhere,
+            Some((path, true)) => Save::At(path),
+            Some((path, false)) => Save::IfPossible(path),
+        };
+        let Some(keeper) = self.keeper(Some(sim.model()), &how, save, out)? else { return Ok(None) };
         let status = keeper.status();
         sim.give_to(Box::new(keeper));
-        Ok(Some(Spread { status, undivided }))
+        Ok(Some(Spread { status, undivided, saved }))
     }
 
     /// Workers for one run after another, when they are asked for. Nobody is hired before the first step.
@@ -122,11 +140,17 @@ impl SpreadArgs {
         how: &How,
         out: &Out,
     ) -> Result<Option<Box<dyn Crowd>>, Failure> {
-        let keeper = self.keeper(model, how, out)?;
+        let keeper = self.keeper(model, how, self.save.clone().map_or(Save::Nowhere, Save::At), out)?;
         Ok(keeper.map(|keeper| Box::new(keeper) as Box<dyn Crowd>))
     }
 
-    fn keeper(&self, model: Option<&Model>, how: &How, out: &Out) -> Result<Option<Keeper>, Failure> {
+    fn keeper(
+        &self,
+        model: Option<&Model>,
+        how: &How,
+        save: Save,
+        out: &Out,
+    ) -> Result<Option<Keeper>, Failure> {
         if !self.is_wanted() {
             if self.placement_from.is_some() {
                 let what = "`--placement-from` is for runs on workers";
@@ -138,8 +162,9 @@ impl SpreadArgs {
         let workers = self.workers.unwrap_or(addresses.len() as u32);
         let placement = self.placement_from.as_deref().map(|path| placement(path, model, out)).transpose()?;
         let How { show_every, ahead, threads } = *how;
-        let (save, lease) = (self.save.clone(), self.way.fabric.lease());
-        let plan = Plan { ahead, show_every, save, placement, lease, ..Plan::of(workers) };
+        let lease = self.way.fabric.lease();
+        let keep_every = self.checkpoint_every;
+        let plan = Plan { ahead, show_every, keep_every, save, placement, lease, ..Plan::of(workers) };
         let mesh = self.way.fabric.open("keeper", &[])?;
         let job = Job {
             run: random_run(),
@@ -236,7 +261,28 @@ impl Spread {
 
     /// What is worth knowing before the run begins.
     pub(crate) fn head(&self) -> String {
-        self.undivided.map_or_else(String::new, |why| format!("  workers     not divided, because {why}\n"))
+        let mut text = match &self.saved {
+            Some((path, _)) => format!("  checkpoint  {}\n", path.display()),
+            None => "  checkpoint  none: `--save PATH` keeps one, to resume the run from\n".to_owned(),
+        };
+        if let Some(why) = self.undivided {
+            let _ = writeln!(text, "  workers     not divided, because {why}");
+        }
+        text
+    }
+
+    /// The run has got where it should: a checkpoint that nobody asked for has done its work.
+    pub(crate) fn is_finished(&mut self) {
+        if let Some((path, _)) = self.saved.take_if(|s| !s.1) {
+            // There is none when the run was over before the first one.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// How to go on with the run, when it has not got there.
+    pub(crate) fn go_on(&self) -> Option<String> {
+        let (path, _) = self.saved.as_ref().filter(|s| s.0.exists())?;
+        Some(format!("go on with: swarmyard resume {}", path.display()))
     }
 
     /// What each worker did.

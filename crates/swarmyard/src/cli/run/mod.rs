@@ -219,7 +219,7 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
         speech: Speech::new(!args.quiet && !out.json && !args.streams()),
     };
     let how = args.how(&sim);
-    let spread = args.spread.give(&mut sim, &how, out)?;
+    let mut spread = args.spread.give(&mut sim, &how, tape.path(), out)?;
     report::head(args, &sim, until, &tape, spread.as_ref(), out)?;
     let started = Instant::now();
     let (rate, limit) = (args.rtf.0, args.wall_limit);
@@ -237,8 +237,14 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
         tape.placement(&spread.statistics());
     }
     let kept = tape.finish(&sim, args.picture.as_deref());
+    let ending = ending.and_then(|ending| came_home.map(|()| ending));
+    if let Some(spread) = &mut spread {
+        match &ending {
+            Ok(Ending::Finished) => spread.is_finished(),
+            _ => spread.go_on().into_iter().for_each(|words| out.say(&words)),
+        }
+    }
     let ending = ending?;
-    came_home?;
     sinks.events.end(&sim)?;
     sinks.neko.end()?;
     let judged = sinks.judge.end(&sim, args.settle);
