@@ -6,6 +6,7 @@ pub(crate) use change::seen_at;
 pub use change::{Scenario, Shelved};
 
 use crate::crowd::{Crowd, Progress, Run};
+use crate::folder::{Folder, read_text};
 use crate::statistics::{ElsewhereFigures, Statistics};
 use change::Worlds;
 use std::collections::BTreeMap;
@@ -74,15 +75,6 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Reads files next to the scenario, and nowhere else.
-struct Folder<'a>(&'a Path);
-
-impl Loader for Folder<'_> {
-    fn load(&self, name: &str) -> Result<String, String> {
-        std::fs::read_to_string(self.0.join(name)).map_err(|e| e.to_string())
-    }
-}
-
 /// All standard parts and controllers; programs find their code in `workshop`.
 #[must_use]
 pub fn registry_with(workshop: &Arc<Workshop>) -> Registry {
@@ -128,6 +120,8 @@ pub struct Sim {
     worlds: Worlds,
     /// Who takes its steps, when this process does not.
     crowd: Option<Box<dyn Crowd>>,
+    /// Hash of the last step, when others took it and not all that came of it is home.
+    told: Option<u64>,
     /// What its modules on other hosts cost.
     prices: Prices,
 }
@@ -140,10 +134,10 @@ impl Sim {
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Sim, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let workshop = Arc::new(Workshop::in_folder(folder).with_elsewhere(options.elsewhere.clone()));
-        Sim::read(&name, &text, &Folder(folder), &registry_with(&workshop), options)
+        let text = read_text(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
+        let folder = Folder::of(path);
+        let workshop = Workshop::in_folder(folder.path()).with_elsewhere(options.elsewhere.clone());
+        Sim::read(&name, &text, &folder, &registry_with(&Arc::new(workshop)), options)
     }
 
     /// Loads a scenario file without the code of its controllers, which do nothing: to look at a world
@@ -153,11 +147,11 @@ impl Sim {
     /// All problems of the scenario at once, or why the file cannot be read.
     pub fn load_idle(path: impl AsRef<Path>) -> Result<Sim, Error> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
+        let text = read_text(path).map_err(|e| Error::Wrong(no_file(path, &e)))?;
         let mut registry = without_programs();
         swarmyard_agents::register_idle(&mut registry);
-        let folder = path.parent().unwrap_or(Path::new("."));
-        Sim::read(&path.display().to_string(), &text, &Folder(folder), &registry, &Options::default())
+        let name = path.display().to_string();
+        Sim::read(&name, &text, &Folder::of(path), &registry, &Options::default())
     }
 
     /// Loads a scenario from text, without includes.
@@ -218,6 +212,7 @@ impl Sim {
             crew: Crew::default(),
             waiting: Vec::new(),
             crowd: None,
+            told: None,
             prices: options.elsewhere.as_ref().map_or_else(Prices::default, |e| e.prices.clone()),
         })
     }
@@ -284,6 +279,7 @@ impl Sim {
     /// Takes the run away from those who take its steps, for another to be given to them. This one stands where they
     /// last brought it home.
     pub fn release(&mut self) -> Option<Box<dyn Crowd>> {
+        self.told = None;
         self.crowd.take()
     }
 
@@ -317,6 +313,7 @@ impl Sim {
         match came? {
             Progress::Done(frame) => {
                 self.waiting.clear();
+                self.told = Some(frame.hash);
                 Ok(Some(frame))
             }
             Progress::Pending => Ok(None),
@@ -342,7 +339,14 @@ impl Sim {
         let Some(mut crowd) = self.crowd.take() else { return Ok(()) };
         let came = crowd.gather(self.as_kept());
         self.crowd = Some(crowd);
-        came
+        came.inspect(|()| self.told = None)
+    }
+
+    /// Whether all of it is home: always where this process takes the steps; where workers do, from [`Sim::gather`] to the
+    /// next step.
+    #[must_use]
+    pub fn is_gathered(&self) -> bool {
+        self.told.is_none()
     }
 
     /// Whether everything about it can be brought home now without taking steps again.
@@ -352,7 +356,7 @@ impl Sim {
 
     /// Takes over who took the steps of another run: they begin again from where this one stands.
     pub(crate) fn take_crowd(&mut self, other: &mut Sim) {
-        self.crowd = other.crowd.take();
+        self.crowd = other.release();
         if let Some(crowd) = &mut self.crowd {
             crowd.reset();
         }
@@ -434,7 +438,7 @@ impl Sim {
     /// Ends the programs of controllers: each may say a last word, which is answered with its robot's
     /// path. The run can go on only after a restore.
     pub fn finish(&mut self) -> Vec<(String, String)> {
-        if let Some(mut crowd) = self.crowd.take() {
+        if let Some(mut crowd) = self.release() {
             // What programs say last they say at home; when they cannot be brought there, they say nothing.
             let home = crowd.gather(self.as_kept()).is_ok();
             crowd.finish();
@@ -451,13 +455,17 @@ impl Sim {
         said.into_iter().map(|(slot, line)| (self.model.paths[slot].to_string(), line)).collect()
     }
 
-    /// Steps until `seconds` of simulated time have passed since the start.
+    /// Steps until `seconds` of simulated time have passed since the start, or the failure of a controller has ended the run.
     ///
     /// # Errors
-    /// When a step waits for the commands of robots.
+    /// When a step waits for the commands of robots, or no run could last so long.
     pub fn run_until(&mut self, seconds: f64) -> Result<(), Error> {
+        if !(f64::MIN..=MOST_SECONDS).contains(&seconds) {
+            let what = format!("a run cannot last until `{seconds}` s");
+            return Err(Error::Wrong(Diagnostic::error("bad-value", what)));
+        }
         let end = Time::from_seconds(seconds);
-        while self.state.now < end {
+        while self.state.now < end && !self.state.ended {
             self.step()?;
         }
         Ok(())
@@ -484,7 +492,8 @@ impl Sim {
         &self.model
     }
 
-    /// What changes.
+    /// What changes. On workers its clock and accounts are always those of the last step; bodies and their parts are those of
+    /// the last one at which they were brought home.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
@@ -521,19 +530,20 @@ impl Sim {
         self.state.now
     }
 
-    /// Pose of a robot or moving obstacle, by path.
+    /// Pose of a robot or moving obstacle, by path; on workers where it was when bodies were last brought home
+    /// ([`Sim::gather`]).
     #[must_use]
     pub fn pose(&self, path: &str) -> Option<Pose2> {
         self.model.slot_of_path(path).map(|slot| self.state.pose[slot])
     }
 
-    /// Velocity of a robot or moving obstacle in its own frame, by path.
+    /// Velocity of a robot or moving obstacle in its own frame, by path; on workers as of when bodies were last brought home.
     #[must_use]
     pub fn twist(&self, path: &str) -> Option<Twist2> {
         self.model.slot_of_path(path).map(|slot| self.state.twist[slot])
     }
 
-    /// A channel of a part, such as `("/robots/r1/rays", "range")`.
+    /// A channel of a part, such as `("/robots/r1/rays", "range")`; on workers as of when bodies were last brought home.
     #[must_use]
     pub fn channel(&self, part: &str, channel: &str) -> Option<&[f64]> {
         let (slot, t, p) = self.part(part).ok()?;
@@ -750,19 +760,21 @@ impl Sim {
         self.journal.push(self.state.stops, InputKind::Detail(detail));
     }
 
-    /// Hash of bodies, channels, queue and accounts.
+    /// Hash of bodies, channels, queue and accounts after the last step, whoever took it.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        step_hash(&self.model, &self.state)
+        self.told.unwrap_or_else(|| step_hash(&self.model, &self.state))
     }
 
-    /// Hash of everything, memories of controllers included.
+    /// Hash of everything, memories of controllers included. Of a run on workers it means something only when everything is
+    /// home: [`Sim::gather`] first.
     #[must_use]
     pub fn full_hash(&self) -> u64 {
         full_hash(&self.model, &self.state, &self.minds)
     }
 
-    /// The state as bytes, for this build and scenario.
+    /// The state as bytes, for this build and scenario. Of a run on workers it can be opened only when everything was home:
+    /// [`Sim::gather`] first.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         snapshot(&self.model, &self.state, &self.minds)
@@ -780,6 +792,7 @@ impl Sim {
         }
         self.crew.forget();
         self.waiting.clear();
+        self.told = None;
         self.scratch = self.fresh_scratch();
         Ok(())
     }
@@ -808,6 +821,7 @@ impl Sim {
             waiting: Vec::new(),
             worlds: self.worlds.clone(),
             crowd: None,
+            told: None,
             prices: self.prices.clone(),
         })
     }
@@ -869,6 +883,9 @@ impl Sim {
         Ok((slot, t, p))
     }
 }
+
+/// The end of time is 292 years away.
+const MOST_SECONDS: f64 = 9.2e9;
 
 /// Fewer robots than this are faster on one thread.
 const SMALL_WORLD: usize = 1000;
