@@ -3,9 +3,9 @@
 //! The compiler runs in the scenario's folder, so that its messages and includes are what the author
 //! expects; `rio.h`, `part.h`, `swarm.h` and the type's `registers.h` stand in a folder of their own that is searched too.
 
+use crate::fresh;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 use swarmyard_base::{Diagnostic, Diagnostics};
 
 /// The header every controller includes.
@@ -242,10 +242,16 @@ pub(crate) struct Room(pub(crate) PathBuf);
 
 impl Room {
     pub(crate) fn new() -> Result<Room, CompileError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("swarmyard-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).map_err(|e| CompileError::System(e.to_string()))?;
+        Room::below(&std::env::temp_dir())
+    }
+
+    /// A room that nobody else made, and nobody else may enter: what is compiled in it is run afterwards.
+    fn below(folder: &Path) -> Result<Room, CompileError> {
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let made = fresh::make(folder, "swarmyard", |path| builder.create(path));
+        let (path, ()) = made.map_err(|e| CompileError::System(e.to_string()))?;
         Ok(Room(path))
     }
 
@@ -281,5 +287,25 @@ mod tests {
             ]
         );
         assert_eq!((found[1].line, found[1].column, found[1].error), (3, 1, false));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_room_is_never_a_folder_that_somebody_else_made() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let outer = Room::new().expect("a folder");
+        let first = Room::below(&outer.0).expect("a room");
+        let mode = std::fs::metadata(&first.0).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let number = |room: &Room| -> u64 {
+            let name = room.0.file_name().and_then(|n| n.to_str()).expect("a name");
+            name.rsplit('-').next().and_then(|n| n.parse().ok()).expect("a number")
+        };
+        let taken = number(&first) + 1..number(&first) + 100;
+        for n in taken.clone() {
+            let name = format!("swarmyard-{}-{n}", std::process::id());
+            std::fs::create_dir(outer.0.join(name)).expect("a folder of somebody else");
+        }
+        assert!(!taken.contains(&number(&Room::below(&outer.0).expect("a room"))));
     }
 }

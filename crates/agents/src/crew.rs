@@ -9,13 +9,14 @@
 
 mod away;
 
+use crate::fresh;
 use crate::live::Talkers;
 use crate::native::{Native, NativeModel, Start};
 use crate::process::{BadKind, Child, Launch, Poke, Poll, Reply, StartError};
 use std::any::Any;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_base::Uid;
@@ -321,7 +322,7 @@ impl Crew {
         if let Some(bytes) = &start.made {
             let file = match self.files.entry(bytes_hash(bytes)) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(write_program(bytes)?),
+                Entry::Vacant(place) => place.insert(write_program(&std::env::temp_dir(), bytes)?),
             };
             launch.program.clone_from(&file.0);
         }
@@ -489,18 +490,39 @@ fn again(
     if told.is_some_and(|told| told != accesses) { differs("it writes other values") } else { Ok(()) }
 }
 
-fn write_program(bytes: &Arc<Vec<u8>>) -> Result<ProgramFile, String> {
+fn write_program(folder: &Path, bytes: &[u8]) -> Result<ProgramFile, String> {
     use std::io::Write as _;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = format!("swarmyard-program-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let path = std::env::temp_dir().join(name);
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o700);
-    let written = options.open(&path).and_then(|mut file| file.write_all(bytes));
-    let file = ProgramFile(path);
-    written.map_err(|e| format!("cannot write `{}`: {e}", file.0.display()))?;
-    Ok(file)
+    let made = fresh::make(folder, "swarmyard-program", |path| options.open(path));
+    let (path, mut file) =
+        made.map_err(|e| format!("cannot write a program to `{}`: {e}", folder.display()))?;
+    // From here on it is ours, and goes with us.
+    let program = ProgramFile(path);
+    file.write_all(bytes).map_err(|e| format!("cannot write `{}`: {e}", program.0.display()))?;
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::Room;
+
+    #[test]
+    fn a_program_is_never_written_to_a_file_of_somebody_else_nor_takes_it_away() {
+        let room = Room::new().expect("a folder");
+        let first = write_program(&room.0, b"first").expect("a program");
+        let name = first.0.file_name().and_then(|n| n.to_str()).expect("a name");
+        let number: u64 = name.rsplit('-').next().and_then(|n| n.parse().ok()).expect("a number");
+        let others: Vec<PathBuf> = (number + 1..number + 100)
+            .map(|n| room.0.join(format!("swarmyard-program-{}-{n}", std::process::id())))
+            .collect();
+        others.iter().for_each(|path| std::fs::write(path, "theirs").expect("a file of somebody else"));
+        let second = write_program(&room.0, b"second").expect("a program");
+        assert_eq!(std::fs::read(&second.0).expect("it is there"), b"second");
+        drop((first, second));
+        assert!(others.iter().all(|path| std::fs::read(path).is_ok_and(|text| text == b"theirs")));
+    }
 }

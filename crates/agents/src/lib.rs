@@ -9,6 +9,7 @@
 pub mod compiler;
 mod crew;
 mod far;
+mod fresh;
 mod header;
 mod image;
 mod live;
@@ -26,7 +27,7 @@ pub use crew::{Answer, Away, Crew, Due, Shown, Stand};
 pub use far::price::{Meter, Price, Prices};
 pub use far::{SANDBOX, compute};
 pub use header::c_header;
-pub use workshop::{Code, Elsewhere, Target, Workshop, is_source};
+pub use workshop::{Code, Elsewhere, Target, Workshop, is_source, path_in_project};
 
 use std::sync::Arc;
 use swarmyard_part_api::{Built, Class, Controller, Registry, ThinkRows, ThinkView};

@@ -127,14 +127,11 @@ impl Workshop {
         let Some(folder) = &self.folder else {
             return Err(CompileError::System(format!("there are no files here to find `{name}` in")));
         };
-        let path = folder.join(name);
-        let inside = |path: &Path| Some(plain(path)?.starts_with(plain(&project_of(folder))?));
-        if Path::new(name).is_absolute() || inside(&path) != Some(true) {
-            return Err(CompileError::System(format!(
+        path_in_project(folder, name).ok_or_else(|| {
+            CompileError::System(format!(
                 "`{name}` leads out of the project; that is the scenario's folder, or the one above it with a file `{PROJECT}`"
-            )));
-        }
-        Ok(path)
+            ))
+        })
     }
 
     /// The scenario's folder.
@@ -222,6 +219,16 @@ impl Workshop {
     }
 }
 
+/// The path of a file as a scenario in `folder` names it; `None` when it leads out of the project, be it by a link. The project is the
+/// nearest folder above with a file `swarmyard.project`, or the scenario's own.
+#[must_use]
+pub fn path_in_project(folder: &Path, name: &str) -> Option<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let path = folder.join(name);
+    let is_inside = plain(&path)?.starts_with(plain(&project_of(folder))?);
+    (is_inside && !Path::new(name).is_absolute()).then_some(path)
+}
+
 /// The folder of the project that a scenario's folder belongs to.
 fn project_of(folder: &Path) -> PathBuf {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -231,6 +238,10 @@ fn project_of(folder: &Path) -> PathBuf {
 
 /// A path without `.` and `..` and links, as far as it exists.
 fn plain(path: &Path) -> Option<PathBuf> {
+    // What is there is where the system finds it: `..` after a link is not the folder that the link stands in.
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return Some(real);
+    }
     let absolute = std::path::absolute(path).ok()?;
     let mut out = PathBuf::new();
     for part in absolute.components() {
@@ -274,4 +285,28 @@ fn readable(path: &Path, name: &str) -> Result<(), CompileError> {
         return Err(CompileError::System(format!("`{name}` is not a file of at most {MOST_BYTES} bytes")));
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_link_nor_what_is_beside_its_target_is_in_the_project() {
+        let room = Room::new().expect("a folder");
+        let (inside, outside) = (room.0.join("inside"), room.0.join("outside/deep"));
+        std::fs::create_dir_all(&inside).expect("a folder");
+        std::fs::create_dir_all(&outside).expect("a folder");
+        for file in ["inside/own.c", "outside/secret.c", "outside/deep/other.c"] {
+            std::fs::write(room.0.join(file), "int x;").expect("a file");
+        }
+        std::os::unix::fs::symlink(&outside, inside.join("link")).expect("a link");
+        let found = |name: &str| path_in_project(&inside, name).is_some();
+        assert!(found("own.c") && found("not-there.c") && found("./own.c"));
+        assert!(!found("link/other.c"), "what a link leads to");
+        assert!(!found("link/../secret.c"), "what is beside the target of a link");
+        assert!(!found("../outside/secret.c") && !found("/etc/passwd"));
+        std::fs::write(room.0.join(PROJECT), "").expect("a mark");
+        assert!(found("link/../secret.c") && found("../outside/secret.c"), "now it is all one project");
+    }
 }

@@ -97,11 +97,35 @@ impl Moment {
     }
 }
 
-/// A positive rational number of seconds, in lowest terms.
+/// A positive rational number of seconds, in lowest terms; what is read from outside is too, or it is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fraction", into = "Fraction")]
 pub struct Ratio {
     num: i64,
     den: i64,
+}
+
+/// A ratio as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Ratio")]
+struct Fraction {
+    num: i64,
+    den: i64,
+}
+
+impl From<Ratio> for Fraction {
+    fn from(Ratio { num, den }: Ratio) -> Fraction {
+        Fraction { num, den }
+    }
+}
+
+impl TryFrom<Fraction> for Ratio {
+    type Error = String;
+
+    fn try_from(Fraction { num, den }: Fraction) -> Result<Ratio, String> {
+        let ratio = Ratio::new(num, den).filter(|r| (r.num, r.den) == (num, den));
+        ratio.ok_or_else(|| format!("`{num}/{den}` is no positive ratio in lowest terms"))
+    }
 }
 
 impl Ratio {
@@ -254,6 +278,19 @@ mod tests {
         assert_eq!(Ratio::from_decimal(25.0), Ratio::new(25, 1));
         assert_eq!(Ratio::from_decimal(0.0), None);
         assert_eq!(Ratio::from_decimal(f64::NAN), None);
+    }
+
+    #[test]
+    fn a_ratio_from_outside_is_positive_and_in_lowest_terms() {
+        use serde::de::value::{Error, MapDeserializer};
+        let read = |num: i64, den: i64| {
+            let fields = [("num", num), ("den", den)].into_iter();
+            Ratio::deserialize(MapDeserializer::<_, Error>::new(fields)).ok()
+        };
+        assert_eq!(read(1, 60), Ratio::new(1, 60));
+        for (num, den) in [(1, 0), (0, 1), (-1, 60), (1, -60), (-1, -60), (2, 120)] {
+            assert_eq!(read(num, den), None, "{num}/{den}");
+        }
     }
 
     #[test]

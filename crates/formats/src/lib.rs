@@ -35,7 +35,7 @@ pub use examples::{check_examples, example_scenario, fuzz_edits, fuzz_read, fuzz
 pub use normalise::normalise;
 pub use schema::schema;
 pub use sheets::{describe, describe_list, manual};
-pub use sheets_json::sheets_json;
+pub use sheets_json::{sheet_json, sheets_json};
 pub use tidy::format;
 
 use swarmyard_base::{Diagnostic, Diagnostics, Severity, SourceId, Sources, Span};

@@ -1,4 +1,4 @@
-//! Sheets as JSON, for pages that show a form for every class.
+//! Sheets as JSON, for pages that show a form for every class, and for scripts.
 
 use serde_json::{Value as Json, json};
 use swarmyard_base::units::Unit;
@@ -8,10 +8,12 @@ use swarmyard_scene::Value;
 /// Every sheet of a registry, as a list.
 #[must_use]
 pub fn sheets_json(registry: &Registry) -> Json {
-    registry.sheets().map(sheet).collect()
+    registry.sheets().map(sheet_json).collect()
 }
 
-fn sheet(sheet: &Sheet) -> Json {
+/// One sheet.
+#[must_use]
+pub fn sheet_json(sheet: &Sheet) -> Json {
     json!({
         "class": sheet.class,
         "kind": sheet.kind.word(),
@@ -95,13 +97,14 @@ fn facts(ty: &ParamType) -> Vec<(&'static str, Json)> {
     }
 }
 
+/// An end of its range that is no limit is `null`.
 fn channel(channel: &Channel) -> Json {
     json!({
         "name": channel.name,
         "len": channel.len,
         "unit": channel.unit.symbol(),
-        "min": channel.min,
-        "max": channel.max,
+        "min": (channel.min > f64::MIN).then_some(channel.min),
+        "max": (channel.max < f64::MAX).then_some(channel.max),
         "command": channel.command,
         "summary": channel.summary,
     })

@@ -41,6 +41,7 @@ mod ros_schemas;
 mod scan;
 mod sink;
 mod svg;
+mod temporary;
 mod wire;
 mod world;
 
@@ -53,4 +54,6 @@ pub use header::{CodeBytes, End, Header, SourceText, code_name};
 pub use live::LiveLine;
 pub use recorder::{Recorder, Summary};
 pub use recording::{Frame, FrameMark, Recording, fuzz_open};
+pub use ros::check_topics;
 pub use svg::to_svg;
+pub use temporary::Temporary;

@@ -9,6 +9,7 @@ use crate::events::{Event, EventLog, StepEvents};
 use crate::header::{End, Header, code_name};
 use crate::ros::{self, RosTopics, Wanted};
 use crate::sink::{Schema, Sink, message_cost};
+use crate::temporary::Temporary;
 use crate::wire;
 use crate::world::{self, WorldRecord};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +90,22 @@ impl Recorder<File> {
         let file =
             File::create(path).map_err(|source| RecordError::Create { path: path.to_owned(), source })?;
         Recorder::begin(file, header, model, wanted)
+    }
+
+    /// Starts a recording that nobody asked to keep, in a file of its own below `folder`: it is gone with the second of what is
+    /// answered.
+    ///
+    /// # Errors
+    /// When a named topic does not exist, or the file cannot be written.
+    pub fn temporary(
+        folder: &Path,
+        header: &Header,
+        model: &Model,
+    ) -> Result<(Recorder, Temporary), RecordError> {
+        let wanted = ros::resolve(model).map_err(RecordError::Topics)?;
+        let (kept, file) = Temporary::new(folder, "mcap")
+            .map_err(|source| RecordError::Create { path: folder.to_owned(), source })?;
+        Ok((Recorder::begin(file, header, model, wanted)?, kept))
     }
 }
 

@@ -16,8 +16,8 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use swarmyard_base::Time;
 use swarmyard_base::hash::bytes_hash;
-use swarmyard_base::{Ratio, Time};
 use swarmyard_engine::{Input, Journal};
 
 /// Most bytes of one text or JSON record.
@@ -544,11 +544,7 @@ fn read_header<R: Read + Seek>(scan: &mut Scan<R>, data: Place) -> Result<Header
     if version.format > FORMAT {
         return Err(RecordError::NewerFormat { found: version.format, known: FORMAT });
     }
-    let header: Header = read_json(scan, data, "the header")?;
-    if Ratio::new(header.quantum.num(), header.quantum.den()) != Some(header.quantum) {
-        return Err(bad("the quantum"));
-    }
-    Ok(header)
+    read_json(scan, data, "the header")
 }
 
 /// Opens and reads anything; for fuzzing. Never panics.

@@ -64,6 +64,12 @@ pub(crate) fn resolve(model: &Model) -> Result<Wanted, Diagnostics> {
     if problems.has_errors() { Err(problems) } else { Ok(Wanted(found)) }
 }
 
+/// What is wrong with `[record] topics`: everything that a recorder would refuse, without making a file.
+#[must_use]
+pub fn check_topics(model: &Model) -> Diagnostics {
+    resolve(model).err().unwrap_or_default()
+}
+
 /// Finds what there is of it. A world that came while running may ask for what is not there any more.
 pub(crate) fn resolve_known(model: &Model) -> Wanted {
     let paths: BTreeSet<&str> = model.record.topics.iter().map(|t| t.trim_end_matches('/')).collect();

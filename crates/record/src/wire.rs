@@ -1,6 +1,6 @@
 //! Topics and packed encodings. Everything is little endian; each schema text says the same.
 
-use swarmyard_base::{Pose2, Ratio, Time};
+use swarmyard_base::{Pose2, Time};
 use swarmyard_engine::{Input, InputKind};
 
 pub(crate) const HEADER: &str = "/swarmyard/header";
@@ -149,12 +149,6 @@ pub(crate) fn pack_input(out: &mut Vec<u8>, input: &Input) -> Result<(), postcar
 pub(crate) fn unpack_input(bytes: &[u8]) -> Option<Input> {
     let kind = usize::from(*bytes.get(8)?);
     let input: Input = postcard::from_bytes(bytes.get(9 + kind..)?).ok()?;
-    // A ratio from outside may be anything; the engine divides by it.
-    if let InputKind::Quantum(length) = input.kind
-        && Ratio::new(length.num(), length.den()) != Some(length)
-    {
-        return None;
-    }
     (u64_at(bytes, 0)? == input.stop).then_some(input)
 }
 
@@ -176,4 +170,25 @@ fn kind_word(kind: &InputKind) -> &'static str {
 
 fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swarmyard_base::Ratio;
+
+    #[test]
+    fn a_quantum_is_two_numbers_and_one_that_nothing_can_be_divided_by_is_no_input() {
+        let quantum = Ratio::new(1, 50).expect("positive");
+        let mut bytes = Vec::new();
+        pack_input(&mut bytes, &Input { stop: 3, kind: InputKind::Quantum(quantum) }).expect("memory");
+        assert_eq!(unpack_input(&bytes).map(|input| input.stop), Some(3));
+        // Signed numbers are written with their sign in the lowest bit.
+        let two = bytes.len() - 2;
+        assert_eq!(bytes[two..], [2, 100]);
+        bytes[two + 1] = 0;
+        assert!(unpack_input(&bytes).is_none(), "1/0");
+        let json = serde_json::to_string(&quantum).expect("plain data");
+        assert_eq!(json, r#"{"num":1,"den":50}"#, "as headers have always said it");
+    }
 }

@@ -6,19 +6,20 @@ use crate::answer::{Answer, Refusal};
 use crate::document::Document;
 use crate::hub::Wishes;
 use crate::message::Request;
+use crate::parcel::Parcel;
 use crate::runner::Runner;
 use crate::show::Show;
 use crate::tape::Tape;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use swarmyard_agents::{Elsewhere, Workshop};
 use swarmyard_base::units::Unit;
 use swarmyard_engine::Model;
-use swarmyard_formats::{Loader, neko};
+use swarmyard_formats::neko;
 use swarmyard_part_api::{BadAccess, Detail, Registry};
 use swarmyard_record::Recording;
-use swarmyard_sim::{Crowd, Error, Options, Sim, registry_with};
+use swarmyard_sim::{Crowd, Error, Folder, Options, Sim, registry_with};
 
 /// What is shown when there is nothing to show.
 pub(crate) const EMPTY: &str = "format = 1\ntitle = \"untitled\"\n\n[world]\nmin = [-5, -5]\nmax = [5, 5]\n";
@@ -34,18 +35,9 @@ pub(crate) struct Means {
 
 /// Where the texts and the code of a scenario come from.
 pub(crate) struct Setting {
-    folder: PathBuf,
+    folder: Folder,
     means: Means,
     registry: Registry,
-}
-
-/// Reads files next to the scenario, and nowhere else.
-pub(crate) struct Folder<'a>(&'a Path);
-
-impl Loader for Folder<'_> {
-    fn load(&self, name: &str) -> Result<String, String> {
-        std::fs::read_to_string(self.0.join(name)).map_err(|e| e.to_string())
-    }
 }
 
 impl Setting {
@@ -53,11 +45,11 @@ impl Setting {
     pub(crate) fn at(folder: &Path, means: &Means) -> Setting {
         let workshop = Workshop::in_folder(folder).with_elsewhere(means.elsewhere.clone());
         let registry = registry_with(&Arc::new(workshop));
-        Setting { folder: folder.to_owned(), means: means.clone(), registry }
+        Setting { folder: Folder::new(folder), means: means.clone(), registry }
     }
 
-    pub(crate) fn loader(&self) -> Folder<'_> {
-        Folder(&self.folder)
+    pub(crate) fn loader(&self) -> &Folder {
+        &self.folder
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -66,14 +58,14 @@ impl Setting {
 
     /// The same, with every source compiled anew.
     fn fresh(&self) -> Setting {
-        Setting::at(&self.folder, &self.means)
+        Setting::at(self.folder.path(), &self.means)
     }
 
     /// The run of a text before its first step.
     pub(crate) fn read(&self, name: &str, text: &str) -> Result<Sim, Error> {
         let Means { threads, elsewhere } = self.means.clone();
         let options = Options { threads, elsewhere, ..Options::default() };
-        Sim::read(name, text, &Folder(&self.folder), &self.registry, &options)
+        Sim::read(name, text, &self.folder, &self.registry, &options)
     }
 }
 
@@ -289,7 +281,7 @@ impl Runner {
     }
 
     /// The recording of the run so far.
-    pub(crate) fn recording(&mut self) -> Result<PathBuf, String> {
+    pub(crate) fn recording(&mut self) -> Result<Parcel, String> {
         match &mut self.tape {
             Some(tape) => tape.file(self.show.live()),
             None => Err("a recording is shown: it is a file already".into()),
@@ -346,9 +338,10 @@ impl Runner {
 
     pub(crate) fn note_warnings(&mut self) {
         let sim = self.show.live();
-        let warnings = sim.warnings().0.iter();
-        let list: Vec<Value> =
-            warnings.map(|d| crate::problems::problem_json(&sim.model().sources, d)).collect();
+        // A topic that is not there costs the recording, not the run.
+        let topics = swarmyard_record::check_topics(sim.model());
+        let all = sim.warnings().0.iter().chain(&topics.0);
+        let list: Vec<Value> = all.map(|d| crate::problems::problem_json(&sim.model().sources, d)).collect();
         self.problems.insert("document", list);
     }
 

@@ -41,7 +41,7 @@ impl Runner {
 
     fn editable(&self) -> Result<Document, Box<Failed>> {
         let (loader, registry) = (self.setting.loader(), self.setting.registry());
-        document(self.document.name(), self.document.text(), &loader, registry)
+        document(self.document.name(), self.document.text(), loader, registry)
     }
 
     /// Refuses changes to what somebody has not seen.
@@ -141,13 +141,8 @@ impl Runner {
     /// Changes the world of a run that goes on.
     fn change(&mut self, text: &str) -> Result<(), Refusal> {
         let (loader, registry) = (self.setting.loader(), self.setting.registry());
-        let scenario = swarmyard_sim::Scenario {
-            name: self.document.name(),
-            text,
-            overrides: &[],
-            loader: &loader,
-            registry,
-        };
+        let scenario =
+            swarmyard_sim::Scenario { name: self.document.name(), text, overrides: &[], loader, registry };
         let report = self.show.live_mut().change(&scenario)?;
         self.show.changed();
         self.tell_report(&report);

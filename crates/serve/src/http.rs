@@ -7,10 +7,10 @@ use crate::page;
 use crate::runner::{Command, Recorded};
 use crate::server::Desk;
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, RawQuery, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -152,17 +152,16 @@ async fn scenario(State(shared): State<Shared>) -> Response {
 async fn recording(State(shared): State<Shared>) -> Response {
     let (reply, answer) = oneshot::channel();
     shared.desk.tell(Command::Recording(reply));
-    let file = match answer.await {
-        Ok(Ok(Recorded::File(file))) => file,
-        Ok(Ok(Recorded::Bytes(bytes))) => {
-            return ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response();
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    match answer.await {
+        Ok(Ok(Recorded::File(parcel))) => {
+            // Said although the body comes in pieces: who reads it knows whether it was cut off.
+            let length = (header::CONTENT_LENGTH, HeaderValue::from(parcel.length));
+            ([kind, length], Body::from_stream(parcel.pieces())).into_response()
         }
-        Ok(Err(why)) => return refused(StatusCode::CONFLICT, &why),
-        Err(_) => return refused(StatusCode::SERVICE_UNAVAILABLE, "the server ends"),
-    };
-    match tokio::task::spawn_blocking(move || std::fs::read(file)).await {
-        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
-        _ => refused(StatusCode::NOT_FOUND, "another run has begun meanwhile: try again"),
+        Ok(Ok(Recorded::Bytes(bytes))) => ([kind], bytes).into_response(),
+        Ok(Err(why)) => refused(StatusCode::CONFLICT, &why),
+        Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "the server ends"),
     }
 }
 

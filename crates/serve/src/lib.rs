@@ -28,6 +28,7 @@ mod message;
 pub mod modules;
 mod pace;
 mod page;
+mod parcel;
 mod problems;
 mod relay;
 mod runner;

@@ -15,6 +15,7 @@ use crate::inspect;
 use crate::maps::Maps;
 use crate::message::Request;
 use crate::pace::Pace;
+use crate::parcel::Parcel;
 use crate::show::{Show, Tried};
 use crate::tape::Tape;
 use crate::tell::{Log, seconds};
@@ -64,8 +65,8 @@ pub(crate) enum Command {
 
 /// The recording of a run.
 pub(crate) enum Recorded {
-    /// It lies in this file.
-    File(PathBuf),
+    /// It lies in a file.
+    File(Parcel),
     /// All of it.
     Bytes(Bytes),
 }

@@ -3,16 +3,14 @@
 //! A recording that cannot be written never ends the run: then there is none.
 
 use crate::again;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::parcel::Parcel;
 use swarmyard_engine::Frame;
-use swarmyard_record::Recorder;
+use swarmyard_record::{Recorder, Temporary};
 use swarmyard_sim::Sim;
 
 /// The recording of one run; its file is gone with it.
 pub(crate) struct Tape {
-    recorder: Option<Recorder>,
-    path: PathBuf,
+    recorder: Option<(Recorder, Temporary)>,
     name: String,
     /// Code that was written, by hash.
     code: Vec<u64>,
@@ -22,16 +20,12 @@ pub(crate) struct Tape {
 impl Tape {
     /// Starts recording a run that has just begun.
     pub(crate) fn new(sim: &Sim, name: &str) -> Tape {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let file = format!("swarmyard-serve-{}-{number}.mcap", std::process::id());
-        let path = std::env::temp_dir().join(file);
         let header = again::header(sim, name, &[]);
-        let mut tape = Tape { recorder: None, path, name: name.to_owned(), code: Vec::new(), trouble: None };
-        match Recorder::create(&tape.path, &header, sim.model()) {
-            Ok(mut recorder) => {
+        let mut tape = Tape { recorder: None, name: name.to_owned(), code: Vec::new(), trouble: None };
+        match Recorder::temporary(&std::env::temp_dir(), &header, sim.model()) {
+            Ok((mut recorder, file)) => {
                 recorder.start(sim.model(), sim.state());
-                tape.recorder = Some(recorder);
+                tape.recorder = Some((recorder, file));
             }
             Err(e) => tape.trouble = Some(e.to_string()),
         }
@@ -40,7 +34,7 @@ impl Tape {
 
     /// Notes a committed step.
     pub(crate) fn frame(&mut self, sim: &Sim, frame: &Frame) {
-        let Some(recorder) = &mut self.recorder else { return };
+        let Some((recorder, _)) = &mut self.recorder else { return };
         for (code, bytes) in sim.code() {
             if !self.code.contains(&code) {
                 self.code.push(code);
@@ -57,24 +51,17 @@ impl Tape {
     }
 
     /// The file, complete up to now.
-    pub(crate) fn file(&mut self, sim: &Sim) -> Result<PathBuf, String> {
+    pub(crate) fn file(&mut self, sim: &Sim) -> Result<Parcel, String> {
         match &mut self.recorder {
-            Some(recorder) => {
+            Some((recorder, file)) => {
                 // Plain data into a growing buffer cannot fail.
                 if let Some(Ok(json)) = sim.statistics().map(|s| serde_json::to_string(&s)) {
                     recorder.placement(&json);
                 }
                 recorder.flush(sim.now());
-                Ok(self.path.clone())
+                Parcel::open(file.path()).map_err(|e| format!("cannot read the recording: {e}"))
             }
             None => Err(self.trouble.clone().unwrap_or_else(|| "there is no recording".into())),
         }
-    }
-}
-
-impl Drop for Tape {
-    fn drop(&mut self) {
-        // It is in the folder for temporary files; one that stays does no harm.
-        let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -7,6 +7,7 @@
 //! *Invariant:* this crate knows no display, no recording and no network.
 
 mod crowd;
+mod folder;
 mod mapper;
 mod measure;
 mod modules;
@@ -17,6 +18,7 @@ mod timeline;
 pub mod witness;
 
 pub use crowd::{Crowd, Progress, Run, Shelf};
+pub use folder::{Folder, MOST_TEXT, read_text};
 pub use mapper::Mapper;
 pub use measure::{Gauge, Quantity};
 pub use modules::{KERNEL, Modules};

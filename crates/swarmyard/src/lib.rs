@@ -33,15 +33,17 @@ pub mod gas;
 pub mod neko;
 
 pub use swarmyard_agents as agents;
+pub use swarmyard_algorithms as algorithms;
 pub use swarmyard_base as base;
 pub use swarmyard_engine as engine;
 pub use swarmyard_formats as formats;
 pub use swarmyard_motion as motion;
 pub use swarmyard_part_api as part_api;
+pub use swarmyard_radio as radio;
 pub use swarmyard_record as record;
 pub use swarmyard_scene as scene;
 pub use swarmyard_sim::{
-    Crowd, ElsewhereFigures, Error, Gauge, KERNEL, LinkFigures, Mapper, Modules, Options, Quantity,
-    RobotFigures, Scenario, Shelved, Sim, Statistics, Timeline, View, Witness, WorkerFigures, occupancy,
-    registry_with, standard_registry, witness,
+    Crowd, ElsewhereFigures, Error, Folder, Gauge, KERNEL, LinkFigures, MOST_TEXT, Mapper, Modules, Options,
+    Progress, Quantity, RobotFigures, Run, Scenario, Shelf, Shelved, Sim, Statistics, Timeline, View,
+    Witness, WorkerFigures, occupancy, read_text, registry_with, standard_registry, witness,
 };

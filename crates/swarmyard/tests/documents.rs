@@ -44,6 +44,22 @@ fn every_sheet_has_a_summary_an_example_and_documented_parameters() {
 }
 
 #[test]
+fn examples_are_a_path_of_short_steps_that_the_guide_knows() {
+    let guide = std::fs::read_to_string(docs("guide.md")).unwrap();
+    let folder = std::fs::read_dir(docs("../crates/swarmyard/examples")).unwrap();
+    let mut files: Vec<PathBuf> = folder.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 5);
+    for (k, file) in files.iter().enumerate() {
+        let (number, name) = (format!("{:02}", k + 1), file.file_name().unwrap().to_str().unwrap());
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(name.starts_with(&number) && guide.contains(&format!("`{number}`")), "{name}");
+        assert!(text.lines().count() < 60 && text.contains("//! ```text"), "{name}");
+        assert!(text.contains(&format!("--example {}`", name.trim_end_matches(".rs"))), "{name}");
+    }
+}
+
+#[test]
 fn the_example_of_new_hardware_is_the_file_that_runs() {
     let code = std::fs::read_to_string(docs("../examples/parts/proximity.c")).unwrap();
     let text = std::fs::read_to_string(docs("new-hardware.md")).unwrap();

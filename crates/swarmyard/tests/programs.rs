@@ -143,6 +143,18 @@ fn every_policy_follows_a_crash() {
 }
 
 #[test]
+fn running_until_stops_where_the_run_ends_and_never_goes_on_for_ever() {
+    let code = "void robot_step(void) { if (rio_ticks() == 2) __builtin_trap(); }";
+    let mut sim = sim(code, "on_crash = \"end\"");
+    sim.run_until(60.0).unwrap();
+    assert!(sim.state().ended);
+    assert_eq!(sim.state().stops, 3);
+    for wrong in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300] {
+        assert!(matches!(sim.run_until(wrong), Err(swarmyard::Error::Wrong(_))), "{wrong}");
+    }
+}
+
+#[test]
 fn recursion_without_end_and_memory_without_end_are_crashes() {
     for code in [
         "int deep(volatile int *p) { volatile int q = *p; return deep((int *)&q) + q; } void robot_step(void) { volatile int p = 1; deep((int *)&p); }",

@@ -158,6 +158,26 @@ fn a_snapshot_taken_at_home_is_opened_on_workers() {
     assert_eq!(one.snapshot(), many.snapshot());
 }
 
+#[test]
+fn what_is_not_home_is_said_to_be_away_and_the_hash_is_right_all_the_same() {
+    let mut one = load("crowd");
+    let plan = Plan { show_every: 0, keep_every: 64, ..Plan::of(2) };
+    let (mut many, _) = spread("crowd", plan, &Switchboard::default());
+    assert!(many.is_gathered());
+    for _ in 0..10 {
+        let hash = one.step().expect("a step").hash;
+        many.step().expect("a step");
+        assert!(one.is_gathered() && !many.is_gathered());
+        assert_eq!((one.hash(), many.hash()), (hash, hash));
+    }
+    many.gather().expect("it comes home");
+    assert!(many.is_gathered());
+    assert_eq!((many.hash(), many.full_hash()), (one.hash(), one.full_hash()));
+    assert_eq!(many.snapshot(), one.snapshot());
+    let robot = one.model().paths[0].to_string();
+    assert_eq!(many.pose(&robot), one.pose(&robot));
+}
+
 /// Another quantum and another level of detail by a change of the world: its first step begins with them, also when it is
 /// taken again because a worker is lost before the next checkpoint.
 #[test]

@@ -110,6 +110,20 @@ fn a_server_that_is_started_with_a_broken_scenario_shows_what_is_wrong() {
 }
 
 #[test]
+fn a_topic_that_cannot_be_recorded_is_a_problem_of_the_document() {
+    let place = Place::new();
+    let mut console = place.console();
+    let text = format!("{WORLD}\n[record]\ntopics = [\"/robots/r9\"]\n");
+    console.done(json!({ "do": "open.text", "name": "topics.toml", "text": text }));
+    console.until("the problem", |d| {
+        let documents = d.problems.iter().filter(|p| p["from"] == "document");
+        documents.flat_map(|p| p["list"].as_array()).flatten().any(|p| p["code"] == "unknown-topic")
+    });
+    // It costs the recording only.
+    console.step(5);
+}
+
+#[test]
 fn problems_of_a_configuration_have_their_places_in_it() {
     let place = Place::new();
     place.folder.write("worlds/bad.config", "process.nun = 3\nrobot.size = 10\nbornpoint.random = true\n");

@@ -70,6 +70,17 @@ fn status_scenario_and_version_are_there_for_scripts() {
 }
 
 #[test]
+fn a_recording_says_how_long_it_is_although_it_comes_in_pieces() {
+    let place = Place::new();
+    place.console().step(2000);
+    let whole = exchange(place.server().address(), "GET", "/v1/recording.mcap", &[], &[]);
+    let split = whole.windows(4).position(|w| w == b"\r\n\r\n").expect("there is a head") + 4;
+    let head = String::from_utf8_lossy(&whole[..split]).to_lowercase();
+    assert!(whole.len() - split > 1 << 16, "{} bytes are one piece", whole.len() - split);
+    assert!(head.contains(&format!("content-length: {}\r\n", whole.len() - split)), "{head}");
+}
+
+#[test]
 fn the_page_is_there_under_a_strict_policy() {
     let place = Place::new();
     let whole =

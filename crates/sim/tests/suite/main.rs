@@ -5,6 +5,7 @@ mod applications;
 mod bounces;
 mod events;
 mod faults;
+mod files;
 mod gps;
 mod judged;
 mod live;

@@ -21,7 +21,7 @@ use std::time::Instant;
 use swarmyard::base::Diagnostic;
 use swarmyard::bench::World;
 use swarmyard::part_api::Detail;
-use swarmyard::record::Recorder;
+use swarmyard::record::{Recorder, Temporary};
 use swarmyard::{Options, Sim};
 
 /// Steps before anything is measured: buffers grow to their size.
@@ -184,7 +184,7 @@ struct Measured {
 /// A world being measured, recorded or not.
 struct Bench {
     sim: Sim,
-    recorder: Option<(Recorder, PathBuf)>,
+    recorder: Option<(Recorder, Temporary)>,
 }
 
 impl Bench {
@@ -192,10 +192,10 @@ impl Bench {
         let sim = subject.load(args)?;
         let mut recorder = None;
         if args.record {
-            let path = std::env::temp_dir().join(format!("swarmyard-bench-{}.mcap", std::process::id()));
-            let mut tape = Recorder::create(&path, &again::header(&sim, "bench", &[]), sim.model())?;
+            let header = again::header(&sim, "bench", &[]);
+            let (mut tape, file) = Recorder::temporary(&std::env::temp_dir(), &header, sim.model())?;
             tape.start(sim.model(), sim.state());
-            recorder = Some((tape, path));
+            recorder = Some((tape, file));
         }
         Ok(Bench { sim, recorder })
     }
@@ -228,12 +228,8 @@ impl Bench {
     /// Closes the recording and takes it away again; answers its size.
     fn finish(self) -> (Sim, Option<u64>) {
         let Bench { sim, recorder } = self;
-        let bytes = recorder.map(|(recorder, path)| {
-            let summary = recorder.finish(sim.model(), sim.state(), sim.hash());
-            // It is in the folder for temporary files; one that stays does no harm.
-            let _ = fs::remove_file(path);
-            summary.bytes
-        });
+        let bytes =
+            recorder.map(|(recorder, _file)| recorder.finish(sim.model(), sim.state(), sim.hash()).bytes);
         (sim, bytes)
     }
 }

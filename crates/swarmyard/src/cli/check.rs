@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use swarmyard::record::check_topics;
 use swarmyard::{Modules, Sim};
 
 /// Arguments of `check`.
@@ -29,8 +30,7 @@ pub(crate) fn check(args: &CheckArgs, out: &Out) -> Result<Exit, Failure> {
     let mut results = Vec::new();
     for file in &args.files {
         let name = file.display().to_string();
-        let loaded = load::scenario(file, &args.set.set, 1);
-        match loaded.and_then(|sim| sweep::check(file, &args.set.set).map(|()| sim)) {
+        match checked(file, &args.set.set) {
             Ok(sim) => results.push(good(&name, &sim, out)?),
             Err(failure) => {
                 exit = Exit::Scenario;
@@ -46,6 +46,25 @@ pub(crate) fn check(args: &CheckArgs, out: &Out) -> Result<Exit, Failure> {
         out.json("check", json!({ "ok": exit == Exit::Ok, "files": results }))?;
     }
     Ok(exit)
+}
+
+/// The world of a file that can be run, recorded and swept.
+fn checked(file: &Path, set: &[(String, String)]) -> Result<Sim, Failure> {
+    let sim = load::scenario(file, set, 1)?;
+    let topics = check_topics(sim.model());
+    match sweep::check(file, set) {
+        Err(mut failure) => {
+            failure.problems.0.extend(topics.0);
+            Err(failure)
+        }
+        Ok(()) if topics.has_errors() => Err(Failure {
+            exit: Exit::Scenario,
+            sources: sim.model().sources.clone(),
+            problems: topics,
+            file: Some(file.display().to_string()),
+        }),
+        Ok(()) => Ok(sim),
+    }
 }
 
 /// One line about a good file, and its warnings.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use swarmyard::base::Sources;
 use swarmyard::formats::neko::config;
+use swarmyard::read_text;
 
 /// Arguments of `convert`.
 #[derive(Args)]
@@ -24,7 +25,7 @@ pub(crate) struct ConvertArgs {
 /// Converts one file, and says what was left out or assumed.
 pub(crate) fn convert(args: &ConvertArgs, out: &Out) -> Result<Exit, Failure> {
     let name = args.file.display().to_string();
-    let text = std::fs::read_to_string(&args.file)
+    let text = read_text(&args.file)
         .map_err(|e| Failure { exit: Exit::Scenario, ..Failure::file("read", &args.file, &e) })?;
     let converted = config::convert(&name, &text).map_err(|failed| Failure {
         exit: Exit::Scenario,

@@ -5,7 +5,7 @@ use super::out::{Out, count, write_file};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
-use swarmyard::formats;
+use swarmyard::{formats, read_text};
 
 /// Arguments of `fmt`.
 #[derive(Args)]
@@ -58,8 +58,8 @@ pub(crate) fn fmt(args: &FmtArgs, out: &Out) -> Result<Exit, Failure> {
 
 /// Formats one file; answers whether it changed (or would).
 fn one(file: &std::path::Path, name: &str, check: bool) -> Result<bool, Failure> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|e| Failure { exit: Exit::Scenario, ..Failure::file("read", file, &e) })?;
+    let text =
+        read_text(file).map_err(|e| Failure { exit: Exit::Scenario, ..Failure::file("read", file, &e) })?;
     let tidy = formats::format(name, &text).map_err(|failed| Failure {
         exit: Exit::Scenario,
         sources: failed.sources,

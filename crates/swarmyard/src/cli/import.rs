@@ -6,9 +6,9 @@ use super::out::{Out, count, write_file};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
-use swarmyard::Sim;
 use swarmyard::formats::neko::{log, playback};
 use swarmyard::record::Recorder;
+use swarmyard::{Sim, read_text};
 
 /// Arguments of `import`.
 #[derive(Args)]
@@ -45,7 +45,7 @@ pub(crate) fn import(args: &ImportArgs, out: &Out) -> Result<Exit, Failure> {
             return Err(Failure::new(Exit::Usage, "wrong-name", what).help("end it in .mcap or .toml"));
         }
     };
-    let text = std::fs::read_to_string(&args.file)
+    let text = read_text(&args.file)
         .map_err(|e| Failure { exit: Exit::Scenario, ..Failure::file("read", &args.file, &e) })?;
     let lines = log::read(&name, &text).map_err(|failed| Failure {
         exit: Exit::Scenario,

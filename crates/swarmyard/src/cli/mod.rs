@@ -26,6 +26,7 @@ mod header;
 mod import;
 mod info;
 mod init;
+mod lines;
 mod link;
 mod load;
 mod modules;

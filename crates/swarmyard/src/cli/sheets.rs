@@ -7,7 +7,6 @@ use clap_complete::Shell;
 use serde_json::{Value as Json, json};
 use swarmyard::base::Diagnostic;
 use swarmyard::part_api::Sheet;
-use swarmyard::scene::Value;
 use swarmyard::{formats, standard_registry};
 
 /// Arguments of `describe`.
@@ -52,60 +51,10 @@ pub(crate) fn describe(args: &DescribeArgs, out: &Out) -> Result<Exit, Failure> 
     };
     out.answer(
         "describe",
-        json!({ "classes": sheets.into_iter().map(sheet_json).collect::<Vec<_>>() }),
+        json!({ "classes": sheets.into_iter().map(formats::sheet_json).collect::<Vec<_>>() }),
         &text,
     )?;
     Ok(Exit::Ok)
-}
-
-fn sheet_json(sheet: &Sheet) -> Json {
-    let params = sheet.params.iter().map(|p| {
-        json!({
-            "name": p.name,
-            "type": p.ty.words(),
-            "range": p.ty.range_words(),
-            "default": p.default.as_ref().map(value_json),
-            "required": p.required,
-            "summary": p.summary,
-        })
-    });
-    let channels = sheet.channels.iter().map(|c| {
-        json!({
-            "name": c.name,
-            "length": c.len,
-            "unit": c.unit.symbol(),
-            "min": (c.min > f64::MIN).then_some(c.min),
-            "max": (c.max < f64::MAX).then_some(c.max),
-            "direction": if c.command { "command" } else { "reading" },
-            "summary": c.summary,
-        })
-    });
-    json!({
-        "class": sheet.class,
-        "kind": sheet.kind.word(),
-        "summary": sheet.summary,
-        "params": params.collect::<Vec<_>>(),
-        "channels": channels.collect::<Vec<_>>(),
-        "levels": sheet.levels.iter().map(|l| json!({ "name": l.name, "summary": l.summary })).collect::<Vec<_>>(),
-        "marks": sheet.marks,
-        "example": sheet.example,
-    })
-}
-
-fn value_json(value: &Value) -> Json {
-    match value {
-        Value::Bool(b) => json!(b),
-        Value::Int(i) => json!(i),
-        Value::Num(x) => json!(x),
-        Value::Text(t) => json!(t),
-        Value::Nums(v) => json!(v),
-        Value::Texts(v) => json!(v),
-        Value::Point(p) => json!([p.x, p.y]),
-        Value::Points(v) => json!(v.iter().map(|p| [p.x, p.y]).collect::<Vec<_>>()),
-        Value::Rows(rows) => json!(rows),
-        Value::Pose(p) => json!([p.at.x, p.at.y, p.heading]),
-        Value::Ratio(r) => json!(r.value()),
-    }
 }
 
 /// Prints the schema of scenarios.

@@ -36,6 +36,21 @@ fn every_problem_of_every_file_has_its_place() {
 }
 
 #[test]
+fn topics_to_record_are_checked_as_a_run_checks_them() {
+    let yard = Yard::new("check-topics");
+    let topics = "[record]\ntopics = [\"/robots/a\", \"/robots/bb\", \"/robots/a/drve\"]\n";
+    yard.write("w.toml", &format!("{DUEL}\n{topics}"));
+    let done = yard.run("check w.toml").exits(3);
+    for piece in ["error[unknown-topic]", "did you mean `/robots/b`?", "did you mean `/robots/a/drive`?"] {
+        assert!(done.err.contains(piece), "no `{piece}` in {}", done.err);
+    }
+    let run = yard.run("run w.toml").exits(3);
+    assert!(run.err.contains("unknown-topic"), "{}", run.err);
+    yard.write("w.toml", &format!("{DUEL}\n{}", topics.replace("bb", "b").replace("drve", "drive")));
+    yard.run("check w.toml").exits(0);
+}
+
+#[test]
 fn problems_as_json_have_all_fields() {
     let yard = Yard::new("check-json");
     yard.write("bad.toml", "format = 1\n[run]\nquantumm = \"1s\"\n");
@@ -83,7 +98,11 @@ fn classes_describe_themselves() {
     assert!(yard.run("describe diff-drive").exits(0).out.contains("max_speed"));
     assert!(yard.run("describe dif-drive").exits(2).err.contains("did you mean `diff-drive`?"));
     let value = yard.run("describe range-rays --json").exits(0).json("swarmyard-describe/1");
-    assert_eq!(value["classes"][0]["class"], "range-rays");
+    let sheet = &value["classes"][0];
+    assert_eq!((&sheet["class"], &sheet["ports"]), (&"range-rays".into(), &serde_json::json!([])));
+    let range = &sheet["channels"][0];
+    assert_eq!((range["len"].as_u64(), range["command"].as_bool()), (Some(1), Some(false)));
+    assert!(range["min"] == 0.0 && range["max"].is_null(), "{range}");
     assert!(yard.run("describe --manual").exits(0).out.starts_with("# "));
     let schema: serde_json::Value = serde_json::from_str(&yard.run("schema").exits(0).out).unwrap();
     assert!(schema["properties"]["robot"].is_object());

@@ -9,10 +9,11 @@ use crate::cli::link::{Link, Said, ServerArgs};
 use crate::cli::out::Out;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use swarmyard::bench::World;
+use swarmyard::record::Temporary;
 use swarmyard::{Options, Sim};
 use swarmyard_serve::frame::{self, Bodies, Head, Marks};
 
@@ -168,14 +169,14 @@ impl Served {
 
 /// Share of a processor that a server uses: with a console only, and with displays.
 fn served(out: &Out) -> Result<[f64; 2], Failure> {
-    let path = std::env::temp_dir().join(format!("swarmyard-bench-{}.toml", std::process::id()));
+    let folder = std::env::temp_dir();
+    let failed = |e: std::io::Error| Failure::file("write", &folder, &e);
+    let (scenario, mut file) = Temporary::new(&folder, "toml").map_err(failed)?;
     // Long enough for both windows at 1×.
-    let text = World::Swarm12.placed_scenario(1000);
-    std::fs::write(&path, text).map_err(|e| Failure::file("write", &path, &e))?;
-    let served = Served::start(&path);
-    // It is in the folder for temporary files, and the server has read it.
-    let _ = std::fs::remove_file(&path);
-    let served = served?;
+    file.write_all(World::Swarm12.placed_scenario(1000).as_bytes()).map_err(failed)?;
+    let served = Served::start(scenario.path())?;
+    // The server has read it.
+    drop(scenario);
     let mut console = Link::open(&served.address, "bench", true)?;
     for request in [
         json!({ "do": "watch", "frames": false }),

@@ -2,15 +2,16 @@
 //!
 //! In: `[[display]]` of a scenario, how hosts are reached, the address of the server. Out: what each relay says, for people.
 
+use crate::cli::lines::{Line, next};
 use crate::cli::out::Out;
-use std::io::{BufRead as _, BufReader, PipeReader};
+use std::io::{BufReader, PipeReader};
 use std::process::{Command, Stdio};
 use swarmyard_agents::Elsewhere;
 use swarmyard_agents::process::{Leash, Limits};
 use swarmyard_cluster::host::RELAY;
 
 /// Most bytes of a line that a relay says.
-const MOST_BYTES: u64 = 4096;
+const MOST_BYTES: usize = 4096;
 
 /// Relays on other hosts. Dropping this ends them.
 #[must_use]
@@ -51,12 +52,9 @@ fn relay(way: &Elsewhere, on: &str, url: &str) -> std::io::Result<(Leash, PipeRe
 
 /// Passes on what a relay says, line by line, until it is gone.
 fn tell(pipe: PipeReader, place: &str, out: &Out) {
-    let mut lines = BufReader::new(pipe);
-    loop {
-        let mut line = Vec::new();
-        match std::io::Read::take(&mut lines, MOST_BYTES).read_until(b'\n', &mut line) {
-            Ok(1..) => out.say(&format!("{place}: {}", String::from_utf8_lossy(&line).trim_end())),
-            _ => return,
-        }
+    let mut pipe = BufReader::new(pipe);
+    while let Ok(Some(Line::Whole(line) | Line::Long(line) | Line::Last(line))) = next(&mut pipe, MOST_BYTES)
+    {
+        out.say(&format!("{place}: {}", String::from_utf8_lossy(&line).trim_end()));
     }
 }

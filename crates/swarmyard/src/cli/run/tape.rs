@@ -9,18 +9,31 @@ use crate::cli::out::{Out, write_file};
 use std::path::{Path, PathBuf};
 use swarmyard::base::Ratio;
 use swarmyard::engine::{Frame, Model};
-use swarmyard::record::{RecordError, Recorder, Recording, Summary, to_svg};
+use swarmyard::record::{RecordError, Recorder, Recording, Summary, Temporary, to_svg};
 use swarmyard::{Sim, Statistics};
 
 /// What is recorded, if anything is.
 pub(super) struct Tape {
-    recorder: Option<Recorder>,
-    path: PathBuf,
-    /// Only made for the picture, and removed after it.
-    temporary: bool,
+    recorder: Option<(Recorder, Place)>,
     trouble: Option<String>,
     /// Code that was written, by hash.
     code: Vec<u64>,
+}
+
+/// Where a recording is.
+enum Place {
+    Kept(PathBuf),
+    /// Only made for the picture, and removed after it.
+    Gone(Temporary),
+}
+
+impl Place {
+    fn path(&self) -> &Path {
+        match self {
+            Place::Kept(path) => path,
+            Place::Gone(file) => file.path(),
+        }
+    }
 }
 
 /// What became of a recording.
@@ -41,20 +54,22 @@ impl Tape {
     /// A file that was named and cannot be made is an error. When the default cannot be made, or the
     /// disk is full, the run goes on without.
     pub(super) fn open(args: &RunArgs, sim: &Sim, out: &Out) -> Result<Tape, Failure> {
-        let recording = args.recording();
-        let temporary = recording.is_none() && args.picture.is_some();
-        let for_picture = || std::env::temp_dir().join(format!("swarmyard-{}.mcap", std::process::id()));
-        let is_wanted = temporary || recording.is_some();
-        let path = recording.unwrap_or_else(for_picture);
-        let mut tape = Tape { recorder: None, path, temporary, trouble: None, code: Vec::new() };
-        if !is_wanted {
-            return Ok(tape);
-        }
-        let header = again::header(sim, &args.file.display().to_string(), &args.overrides());
-        match Recorder::create(&tape.path, &header, sim.model()) {
-            Ok(mut recorder) => {
+        let mut tape = Tape { recorder: None, trouble: None, code: Vec::new() };
+        let header = || again::header(sim, &args.file.display().to_string(), &args.overrides());
+        let made = match args.recording() {
+            Some(path) => {
+                Recorder::create(&path, &header(), sim.model()).map(|recorder| (recorder, Place::Kept(path)))
+            }
+            None if args.picture.is_some() => {
+                let made = Recorder::temporary(&std::env::temp_dir(), &header(), sim.model());
+                made.map(|(recorder, file)| (recorder, Place::Gone(file)))
+            }
+            None => return Ok(tape),
+        };
+        match made {
+            Ok((mut recorder, place)) => {
                 recorder.start(sim.model(), sim.state());
-                tape.recorder = Some(recorder);
+                tape.recorder = Some((recorder, place));
             }
             Err(e @ RecordError::Topics(_)) => {
                 return Err(Failure { sources: sim.model().sources.clone(), ..Failure::from(e) });
@@ -70,12 +85,15 @@ impl Tape {
 
     /// Where the recording goes, if there is one that stays.
     pub(super) fn path(&self) -> Option<&Path> {
-        (self.recorder.is_some() && !self.temporary).then_some(&*self.path)
+        match &self.recorder {
+            Some((_, Place::Kept(path))) => Some(path),
+            _ => None,
+        }
     }
 
     /// Notes a committed step.
     pub(super) fn frame(&mut self, sim: &Sim, frame: &Frame) {
-        if let Some(recorder) = &mut self.recorder {
+        if let Some((recorder, _)) = &mut self.recorder {
             for (code, bytes) in sim.code() {
                 if !self.code.contains(&code) {
                     self.code.push(code);
@@ -89,29 +107,27 @@ impl Tape {
     /// Keeps what the workers of the run did, for who asks the recording, and for the next run.
     pub(super) fn placement(&mut self, statistics: &Statistics) {
         // Plain data into a growing buffer cannot fail.
-        if let (Some(recorder), Ok(json)) = (&mut self.recorder, serde_json::to_string(statistics)) {
+        if let (Some((recorder, _)), Ok(json)) = (&mut self.recorder, serde_json::to_string(statistics)) {
             recorder.placement(&json);
         }
     }
 
     /// Closes the recording and draws the picture.
     pub(super) fn finish(self, sim: &Sim, picture: Option<&Path>) -> Kept {
-        let Tape { recorder, path, temporary, trouble, code: _ } = self;
+        let Tape { recorder, trouble, code: _ } = self;
         let mut kept = Kept { file: None, trouble, picture: None, no_picture: None };
         let drawn = match recorder {
             None => Err("there is no recording to draw".to_owned()),
-            Some(recorder) => {
+            Some((recorder, place)) => {
                 let summary = recorder.finish(sim.model(), sim.state(), sim.hash());
                 kept.trouble = kept.trouble.or_else(|| summary.stopped.clone());
-                let drawn = picture.map_or(Ok(()), |to| draw(&path, to));
-                kept.file = (!temporary).then(|| (path.clone(), summary));
+                let drawn = picture.map_or(Ok(()), |to| draw(place.path(), to));
+                if let Place::Kept(path) = place {
+                    kept.file = Some((path, summary));
+                }
                 drawn.map_err(|f| f.problems.0.into_iter().map(|d| d.message).collect::<Vec<_>>().join(", "))
             }
         };
-        if temporary {
-            // It is in the folder for temporary files; one that stays does no harm.
-            let _ = std::fs::remove_file(&path);
-        }
         if let Some(picture) = picture {
             kept.picture = drawn.is_ok().then(|| picture.to_owned());
             kept.no_picture = drawn.err();

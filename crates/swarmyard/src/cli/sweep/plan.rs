@@ -11,10 +11,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use swarmyard::base::Diagnostics;
 use swarmyard::base::hash::{NUMERICS_VERSION, bytes_hash, mix64};
-use swarmyard::formats::{self, Loader};
+use swarmyard::formats;
 use swarmyard::scene::sweep::{Sweep, quantity};
 use swarmyard::scene::{Node, Scene};
-use swarmyard::{Gauge, Sim, standard_registry};
+use swarmyard::{Folder, Gauge, Sim, read_text, standard_registry};
 
 /// A sweep, ready to be run.
 pub(super) struct Plan {
@@ -189,22 +189,13 @@ fn table(scene: &Scene) -> Result<Option<Sweep>, Failure> {
 /// The scene of a scenario file.
 pub(crate) fn read(file: &Path, set: &[(String, String)]) -> Result<Scene, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|e| Failure::file("read", file, &e))?;
-    let folder = Folder(file.parent().unwrap_or(Path::new(".")));
+    let text = read_text(file).map_err(|e| Failure::file("read", file, &e))?;
     let registry = standard_registry();
-    let read = formats::read(&name, &text, set, &folder, &registry);
+    let read = formats::read(&name, &text, set, &Folder::of(file), &registry);
     read.map(|loaded| loaded.scene).map_err(|failed| Failure {
         exit: Exit::Scenario,
         sources: failed.sources,
         problems: failed.problems,
         file: Some(name),
     })
-}
-
-struct Folder<'a>(&'a Path);
-
-impl Loader for Folder<'_> {
-    fn load(&self, name: &str) -> Result<String, String> {
-        std::fs::read_to_string(self.0.join(name)).map_err(|e| e.to_string())
-    }
 }

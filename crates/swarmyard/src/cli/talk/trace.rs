@@ -5,9 +5,10 @@
 
 use super::world::World;
 use crate::cli::fail::{Exit, Failure};
+use crate::cli::lines::{self, Line};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufReader, Write as _};
 use std::path::Path;
 use swarmyard::agents::wire::MOST_BYTES;
 use swarmyard::base::{Moment, Time};
@@ -19,7 +20,7 @@ use swarmyard_radio::lab::{Event, What};
 
 const SCHEMA: &str = "swarmyard-talk-trace/1";
 /// Most bytes of a line: those of a message in hexadecimal, and some words.
-const MOST_LINE: u64 = 2 * MOST_BYTES as u64 + 10_000;
+const MOST_LINE: usize = 2 * MOST_BYTES + 10_000;
 /// Most lines of a file.
 const MOST_LINES: usize = 4_000_000;
 
@@ -74,16 +75,15 @@ pub(super) fn read(path: &Path, world: &World) -> Result<Read, Failure> {
     };
     let file = File::open(path).map_err(|e| Failure::file("read", path, &e))?;
     let mut reader = BufReader::new(file);
-    let mut line = Vec::new();
     let mut next = || -> Result<Option<Value>, Failure> {
-        line.clear();
-        let failed = |e: std::io::Error| Failure::file("read", path, &e);
-        let length = reader.by_ref().take(MOST_LINE).read_until(b'\n', &mut line).map_err(failed)?;
-        if line.last() != Some(&b'\n') {
-            // Nothing, or what a killed process left of a line.
-            return if length as u64 == MOST_LINE { Err(wrong("a line is too long")) } else { Ok(None) };
+        match lines::next(&mut reader, MOST_LINE).map_err(|e| Failure::file("read", path, &e))? {
+            Some(Line::Whole(line)) => {
+                serde_json::from_slice(&line).map(Some).map_err(|_| wrong("there is a line that is no JSON"))
+            }
+            Some(Line::Long(_)) => Err(wrong("a line is too long")),
+            // What a killed process left of a line, or nothing.
+            Some(Line::Last(_)) | None => Ok(None),
         }
-        serde_json::from_slice(&line).map(Some).map_err(|_| wrong("there is a line that is no JSON"))
     };
     let head = next()?.unwrap_or_default();
     if head["schema"] != SCHEMA {
