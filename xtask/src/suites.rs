@@ -2,6 +2,9 @@
 //!
 //! In: the output of `cargo test --no-fail-fast`. Out: counts, and the names of tests that passed only at the second try.
 //!
+//! Tests that cannot do anything on this machine fail in these runs, which set `SWARMYARD_WHOLE`; only those that need
+//! network namespaces may say `SKIPPED` instead, and are counted.
+//!
 //! Test programs that mostly wait for other processes ([`WAITING`]) run beside all others. Always the whole workspace is named: with a
 //! single package cargo would choose other features of what it stands on, and build much of it again.
 //!
@@ -17,14 +20,15 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// The packages whose tests start processes and servers.
-const AMONG_PROCESSES: [&str; 6] = [
-    "swarmyard",
-    "swarmyard-agents",
-    "swarmyard-cluster",
-    "swarmyard-fabric",
-    "swarmyard-modules",
-    "swarmyard-serve",
+/// The test programs that start processes and servers, by package. Programs of the same packages that compare bits are
+/// not among them.
+const AMONG_PROCESSES: [(&str, &[&str]); 6] = [
+    ("swarmyard", &["chaos", "command", "displays", "elsewhere", "measuring", "modules", "natives"]),
+    ("swarmyard-agents", &["careful", "process", "process_hostile", "talk", "wire"]),
+    ("swarmyard-cluster", &["lending", "pipes"]),
+    ("swarmyard-fabric", &["peers", "suite"]),
+    ("swarmyard-modules", &["pipe", "samples"]),
+    ("swarmyard-serve", &["modules", "server"]),
 ];
 
 /// The test programs that mostly wait.
@@ -103,10 +107,11 @@ fn programs() -> Result<BTreeSet<String>, String> {
     if names.is_empty() { Err("there are no tests".to_owned()) } else { Ok(names) }
 }
 
-/// Whether a program, as cargo names it (`-p swarmyard --test command`), is of a package that may be tried again.
+/// Whether a program, as cargo names it (`-p swarmyard --test command`), is one that may be tried again.
 fn is_among_processes(program: &str) -> bool {
-    let mut words = program.split_whitespace();
-    words.next() == Some("-p") && words.next().is_some_and(|package| AMONG_PROCESSES.contains(&package))
+    let words: Vec<&str> = program.split_whitespace().collect();
+    let ["-p", package, "--test", name] = words[..] else { return false };
+    AMONG_PROCESSES.iter().any(|(of, names)| *of == package && names.contains(&name))
 }
 
 /// When the output of a run is passed on.
@@ -132,6 +137,7 @@ impl Run {
     fn of(args: &[&str], python: Option<&str>, shown: Shown) -> Result<Run, String> {
         let mut command = Command::new("cargo");
         command.arg("test").args(args).current_dir(root()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("SWARMYARD_WHOLE", "1");
         if let Some(python) = python {
             command.env("SWARMYARD_PYTHON", python);
         }
@@ -144,10 +150,12 @@ impl Run {
             Shown::AtTheEnd => kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned()),
         };
         let (mut counts, mut failed, mut programs) = (Counts::default(), BTreeSet::new(), Vec::new());
+        let mut skipped = 0;
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 each_line(errors, |line| {
                     show(line);
+                    skipped += u64::from(is_skip(line));
                     programs.extend(program_of(line));
                 });
             });
@@ -161,6 +169,7 @@ impl Run {
                 show(line);
             });
         });
+        counts.skipped = skipped;
         let is_good = child.wait().map_err(|e| e.to_string())?.success();
         for line in kept.into_inner().unwrap_or_else(PoisonError::into_inner) {
             println!("{line}");
@@ -192,6 +201,11 @@ fn each_line(from: impl Read, mut f: impl FnMut(&str)) {
 fn failed_of(line: &str) -> Option<String> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
     Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
+}
+
+/// What a test says that can do nothing on this machine, past whoever keeps what tests print.
+fn is_skip(line: &str) -> bool {
+    line.contains("SKIPPED: ")
 }
 
 /// A line of cargo's list at the end: "    `-p swarmyard --test command`".
@@ -226,10 +240,38 @@ mod tests {
 
     #[test]
     fn only_tests_among_processes_get_a_second_try() {
-        assert!(is_among_processes("-p swarmyard --test command"));
-        assert!(is_among_processes("-p swarmyard-serve --lib"));
-        for program in ["-p swarmyard-engine --lib", "-p swarmyard-conformance --test goldens", "--doc"] {
+        for program in ["-p swarmyard --test command", "-p swarmyard-fabric --test suite"] {
+            assert!(is_among_processes(program), "{program}");
+        }
+        // What compares bits is not tried again, whatever else its package does.
+        for program in [
+            "-p swarmyard-engine --lib",
+            "-p swarmyard-conformance --test goldens",
+            "-p swarmyard-cluster --test suite",
+            "-p swarmyard --test timeline",
+            "-p swarmyard-serve --lib",
+            "-p swarmyard-modules --test worked_cases",
+            "--doc",
+        ] {
             assert!(!is_among_processes(program), "{program}");
         }
+    }
+
+    #[test]
+    fn every_program_that_may_be_tried_again_exists() {
+        for (package, names) in AMONG_PROCESSES {
+            let folder = package.strip_prefix("swarmyard-").unwrap_or(package);
+            let tests = root().join("crates").join(folder).join("tests");
+            for name in names {
+                let is_there = tests.join(format!("{name}.rs")).is_file() || tests.join(name).is_dir();
+                assert!(is_there, "{package} has no test program `{name}`");
+            }
+        }
+    }
+
+    #[test]
+    fn a_test_that_did_nothing_is_counted() {
+        assert!(is_skip("SKIPPED: network namespaces cannot be made here: ip: no such file"));
+        assert!(!is_skip("test skipping ... ok"));
     }
 }

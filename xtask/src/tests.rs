@@ -11,6 +11,8 @@ pub(crate) struct Counts {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) ignored: u64,
+    /// Tests that said that they can do nothing on this machine.
+    pub(crate) skipped: u64,
 }
 
 impl Counts {
@@ -18,6 +20,7 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.ignored += other.ignored;
+        self.skipped += other.skipped;
     }
 }
 
@@ -34,6 +37,7 @@ pub(crate) fn all() -> Result<(), String> {
         }
     };
     check("tools", timed("tools", tools::install));
+    let python = python.map_err(|why| check("python", Err(why))).ok();
     check("page", timed("page", || web::check().and_then(|()| web::build())));
     check("format", timed("format", || cargo(&["fmt", "--all", "--check"])));
     let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
@@ -57,13 +61,13 @@ pub(crate) fn all() -> Result<(), String> {
     check("worlds", timed("worlds", || run(&command, &args, &[])));
     check("same bits on workers", timed("same bits on workers", || same_bits_on_workers(&command)));
     check("same bits in release", timed("same bits in release", same_bits_in_release));
-    let Counts { passed, failed, ignored } = counts;
+    let Counts { passed, failed, ignored, skipped } = counts;
     for name in second_try {
         println!("passed only at the second try: {name}");
     }
     println!("\nof the page: {} passed, {} failed, {} ignored", page.passed, page.failed, page.ignored);
     println!(
-        "tests: {} passed, {} failed, {} ignored; worlds checked: {}",
+        "tests: {} passed, {} failed, {} ignored, {skipped} skipped; worlds checked: {}",
         passed + page.passed,
         failed + page.failed,
         ignored + page.ignored,
@@ -101,9 +105,11 @@ fn same_bits_on_workers(command: &str) -> Result<(), String> {
 }
 
 /// A Python with the public `mcap` packages, so that recordings are read by something nobody here
-/// wrote, and with `websockets`, so that somebody else's display is one. `None` when it cannot be had; the
-/// tests that need it say so.
-fn python_with_packages() -> Option<String> {
+/// wrote, and with `websockets`, so that somebody else's display is one.
+///
+/// # Errors
+/// When it cannot be had; says why.
+fn python_with_packages() -> Result<String, String> {
     let venv = root().join("target/python");
     let python = venv.join("bin/python");
     let path = python.display().to_string();
@@ -113,7 +119,7 @@ fn python_with_packages() -> Option<String> {
     };
     if !works(&path) {
         let folder = venv.display().to_string();
-        let installed = run("python3", &["-m", "venv", &folder], &[])
+        run("python3", &["-m", "venv", &folder], &[])
             .or_else(|_| {
                 tools::apt(&["python3", "python3-venv"])?;
                 run("python3", &["-m", "venv", &folder], &[])
@@ -121,12 +127,10 @@ fn python_with_packages() -> Option<String> {
             .and_then(|()| {
                 let packages = ["mcap", "mcap-ros2-support", "websockets"];
                 run(&path, &[&["-m", "pip", "install", "--quiet"][..], &packages].concat(), &[])
-            });
-        if let Err(why) = installed {
-            println!("note: no Python with `mcap` and `websockets`: {why}");
-        }
+            })
+            .map_err(|why| format!("no Python with `mcap` and `websockets`: {why}"))?;
     }
-    works(&path).then_some(path)
+    if works(&path) { Ok(path) } else { Err(format!("`mcap` or `websockets` cannot be loaded by {path}")) }
 }
 
 fn worlds() -> Vec<String> {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{LONG, SHORT, build, launch, left_over, nothing_left, programs, quantum, root, start};
+use common::{LONG, SHORT, build, launch, left_over, nothing_left, programs, quantum, root, skipped, start};
 use std::path::Path;
 use std::process::Command;
 use swarmyard_agents::process::{
@@ -85,7 +85,7 @@ fn the_same_source_is_also_cpp() {
 /// A launch of an interpreter with a script, if it is installed.
 fn script(interpreter: &str, file: &str, sdk: (&str, &str), tag: &str) -> Option<Launch> {
     if Command::new(interpreter).arg("--version").output().is_err() {
-        eprintln!("skipped: `{interpreter}` is not installed");
+        skipped(&format!("`{interpreter}` is not installed"));
         return None;
     }
     let mut launch = launch(Path::new(interpreter), Transport::Lines, tag);

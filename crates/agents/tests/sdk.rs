@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{programs, root, run};
+use common::{programs, root, run, skipped};
 use std::path::Path;
 use std::process::Command;
 
@@ -18,7 +18,7 @@ fn compiler(name: &str, flags: &[&str]) -> Command {
 fn is_installed(name: &str) -> bool {
     let found = Command::new(name).arg("--version").output().is_ok();
     if !found {
-        eprintln!("skipped: `{name}` is not installed");
+        skipped(&format!("`{name}` is not installed"));
     }
     found
 }

@@ -66,7 +66,9 @@ pub enum Motion {
 /// A motion pattern of your own: where the robot is at any time, and the events on the way.
 ///
 /// Poses are relative to the pose at the start. The engine moves the robot on arcs that meet the pattern
-/// at their ends, as many as it takes to stay within [`MotionPattern::tolerance_m`] of it.
+/// at their ends, as many as it takes to stay within [`MotionPattern::tolerance_m`] of it and to face where it
+/// faces within [`MotionPattern::tolerance_rad`]. That is checked at a thousand times and more, irregularly spread
+/// over the pattern and at least eight in each arc: what comes and goes between two of them is not seen.
 pub trait MotionPattern: Send + Sync + std::fmt::Debug {
     /// How long it takes, s.
     fn duration_s(&self) -> f64;
@@ -83,6 +85,11 @@ pub trait MotionPattern: Send + Sync + std::fmt::Debug {
     /// How far the robot may be from the pattern, m.
     fn tolerance_m(&self) -> f64 {
         1e-4
+    }
+
+    /// How far its heading may be from the pattern's, rad.
+    fn tolerance_rad(&self) -> f64 {
+        1e-2
     }
 }
 
@@ -220,12 +227,17 @@ impl Plan {
     /// A pattern as a chain of arcs, each of which begins and ends on it, with its events.
     ///
     /// # Errors
-    /// When the pattern is not finite, would take more than 100 000 arcs or has more than 100 000 events, or when an event
-    /// lies outside of it.
+    /// When the pattern is not finite or jumps, would take more than 100 000 arcs or has more than 100 000 events, or when
+    /// an event lies outside of it.
     pub fn follow(from: Pose2, pattern: &dyn MotionPattern) -> Result<Plan, String> {
         let duration = pattern.duration_s();
         if !(duration > 0.0 && duration.is_finite()) {
             return Err(format!("a motion pattern takes a positive time, not `{duration}` s"));
+        }
+        for tolerance in [pattern.tolerance_m(), pattern.tolerance_rad()] {
+            if tolerance.is_nan() || tolerance < 0.0 {
+                return Err(format!("a tolerance of a motion pattern is not negative, unlike `{tolerance}`"));
+            }
         }
         let mut marks: Vec<(f64, String)> = pattern.events();
         if marks.len() > MOST_ARCS {
@@ -252,10 +264,61 @@ impl Plan {
         plan.phases[0].name = String::from("follow");
         Ok(plan)
     }
+
+    /// The same way, at no more than these speeds (m/s and rad/s): phases that are faster take longer.
+    #[must_use]
+    pub fn no_faster(mut self, speed: f64, turn_speed: f64) -> Plan {
+        for phase in &mut self.phases {
+            let factor = math::min(speed / phase.twist.linear().norm(), turn_speed / phase.twist.spin.abs());
+            if factor < 1.0 {
+                *phase = phase.slowed(factor, phase.duration_s);
+            }
+        }
+        self
+    }
 }
 
 /// Arcs, and events, of one pattern.
 const MOST_ARCS: usize = 100_000;
+
+/// How often a stretch of a pattern is halved at most.
+const DEEPEST: u32 = 20;
+
+/// Times at which a whole pattern is compared with its arcs, and the least number of one arc.
+const LOOKS: u32 = 1024;
+const LEAST_LOOKS: u32 = 8;
+
+/// Whether an arc that begins at `t0` and takes `dt` is too far from the pattern somewhere; says where and how far.
+///
+/// Why the times are irregular: a pattern that swings in step with regular ones looks straight. Quarters are looked at
+/// as well, because a smooth pattern is farthest from its arc there or in the middle.
+fn stray(
+    arc: &Segment,
+    (t0, dt): (f64, f64),
+    looks: u32,
+    pattern: &dyn MotionPattern,
+    pose_at: impl Fn(f64) -> Pose2,
+) -> Result<Option<String>, String> {
+    // Multiples of the golden section, modulo 1, never come together and leave no gap for long.
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let shares = (1..=looks).map(|k| (f64::from(k) * GOLDEN).fract());
+    for share in [0.5, 0.25, 0.75].into_iter().chain(shares) {
+        let t = t0 + share * dt;
+        let (here, should) = (arc.pose_at(share * dt), pose_at(t));
+        if !should.is_finite() {
+            return Err(format!("the motion pattern has no finite pose at {t} s"));
+        }
+        let turned = math::wrap_angle(here.heading - should.heading).abs();
+        let metres = ((here.at - should.at).norm(), pattern.tolerance_m(), "m");
+        for (off, most, unit) in [metres, (turned, pattern.tolerance_rad(), "rad")] {
+            if off > most || off.is_nan() {
+                let allowed = format!("{most} {unit} is allowed");
+                return Ok(Some(format!("at {t} s an arc is {off} {unit} off, and {allowed}")));
+            }
+        }
+    }
+    Ok(None)
+}
 
 /// Adds the arcs of a pattern between two times.
 fn chain(
@@ -282,10 +345,12 @@ fn chain(
         dt,
         Pose2 { heading: math::wrap_angle(b.heading), ..b },
     );
-    let segment = arc.segment(a);
-    let off = |share: f64| (segment.position_at(share * dt) - at(t0 + share * dt).at).norm();
-    let worst = math::max(math::max(off(0.25), off(0.5)), off(0.75));
-    if (worst > pattern.tolerance_m() || depth < 2) && depth < 20 {
+    let looks = LEAST_LOOKS.max((f64::from(LOOKS) * (dt / pattern.duration_s())) as u32);
+    let off = stray(&arc.segment(a), (t0, dt), looks, pattern, at)?;
+    if off.is_some() || depth < 2 {
+        if let Some(how) = off.filter(|_| depth == DEEPEST) {
+            return Err(format!("the motion pattern jumps, or bends too sharply: {how}"));
+        }
         let middle = 0.5 * (t0 + t1);
         chain(from, pattern, (t0, middle), depth + 1, plan)?;
         return chain(from, pattern, (middle, t1), depth + 1, plan);
@@ -319,4 +384,88 @@ pub enum Ended {
     Replaced,
     /// It fell into a hole and is gone.
     Swallowed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pattern by a function of time.
+    struct Way<F>(f64, F);
+
+    impl<F> std::fmt::Debug for Way<F> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a way")
+        }
+    }
+
+    impl<F: Fn(f64) -> Pose2 + Send + Sync> MotionPattern for Way<F> {
+        fn duration_s(&self) -> f64 {
+            self.0
+        }
+
+        fn pose_at(&self, t_s: f64) -> Pose2 {
+            self.1(t_s)
+        }
+    }
+
+    /// How far the plan is from the pattern, at most: metres and radians; and of how many arcs it is.
+    fn compared(pattern: &dyn MotionPattern) -> (f64, f64, usize) {
+        let plan = Plan::follow(Pose2::default(), pattern).expect("can be followed");
+        let (mut start, mut pose, mut off, mut turned) = (0.0, pattern.pose_at(0.0), 0.0, 0.0);
+        for phase in &plan.phases {
+            let segment = phase.segment(pose);
+            for k in 0..100 {
+                let t = f64::from(k) / 100.0 * phase.duration_s;
+                let (here, should) = (segment.pose_at(t), pattern.pose_at(start + t));
+                off = math::max(off, (here.at - should.at).norm());
+                turned = math::max(turned, math::wrap_angle(here.heading - should.heading).abs());
+            }
+            (start, pose) = (start + phase.duration_s, phase.end);
+        }
+        (off, turned, plan.phases.len())
+    }
+
+    /// One period a second: 8 or 16 of them in as many seconds look straight at every eighth of the time.
+    #[test]
+    fn a_sine_in_step_with_the_halves_of_its_time_is_followed_all_the_same() {
+        for periods in [4.0, 7.0, 8.0, 16.0] {
+            let slope = |t: f64| 0.5 * TAU * math::cos(TAU * t);
+            let along = Way(periods, |t| Pose2::new(t, 0.5 * math::sin(TAU * t), math::atan2(slope(t), 1.0)));
+            let level = Way(periods, |t| Pose2::new(t, 0.5 * math::sin(TAU * t), 0.0));
+            for pattern in [&along as &dyn MotionPattern, &level] {
+                let (off, turned, arcs) = compared(pattern);
+                assert!(off < 1.1e-4 && turned < 1e-2, "{periods}: {off} m and {turned} rad, {arcs} arcs");
+            }
+        }
+    }
+
+    /// What an arc is already is four of them: more looks make no more arcs.
+    #[test]
+    fn a_circle_stays_four_arcs() {
+        let circle = Way(3.0, |t| Pose2::new(2.0 * math::sin(t), 2.0 - 2.0 * math::cos(t), t));
+        let (off, turned, arcs) = compared(&circle);
+        assert!(off < 1e-12 && turned < 1e-12 && arcs == 4, "{off} m, {turned} rad, {arcs} arcs");
+    }
+
+    /// A whole turn a second on the spot: after each second, and each quarter of four seconds, it looks the same way.
+    #[test]
+    fn the_heading_is_followed_as_well_as_the_place() {
+        let (_, turned, arcs) = compared(&Way(4.0, |t| Pose2::new(0.0, 0.0, TAU * t)));
+        assert!(turned < 1e-9 && arcs > 4, "{turned} rad, {arcs} arcs");
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_followed_says_where_and_why() {
+        let refused = |pattern: &dyn MotionPattern| {
+            Plan::follow(Pose2::default(), pattern).expect_err("cannot be followed")
+        };
+        let jump = Way(1.0, |t| Pose2::new(if t < 0.345 { 0.0 } else { 1.0 }, 0.0, 0.0));
+        let why = refused(&jump);
+        assert!(why.contains("jumps") && why.contains("at 0.34") && why.contains("0.0001 m"), "{why}");
+        let turn = Way(1.0, |t| Pose2::new(t, 0.0, if t < 0.3 { 0.0 } else { 1.0 }));
+        assert!(refused(&turn).contains("0.01 rad is allowed"), "{}", refused(&turn));
+        let hole = Way(1.0, |t| Pose2::new(if (0.31..0.33).contains(&t) { f64::NAN } else { t }, 0.0, 0.0));
+        assert!(refused(&hole).contains("no finite pose at 0.3"), "{}", refused(&hole));
+    }
 }

@@ -163,7 +163,8 @@ pub enum WatchFor {
 /// How often a push sensor looks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Every {
-    /// At these intervals, in seconds, as the paper has it: it can miss what comes and goes between.
+    /// At these intervals, in seconds, as the paper has it: it can miss what comes and goes between. A nanosecond at
+    /// least.
     Interval(f64),
     /// It misses nothing: it fires at the very moment of the crossing.
     Exact,

@@ -1,9 +1,12 @@
 //! Motion modules of robots that live by events: wheels that turn, then go; and a drive that glides anywhere.
 
+use std::f64::consts::TAU;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Pose2, Vec2, math};
-use swarmyard_part_api::{Built, Class, Kind, Motion, MotionModule, Param, ParamType, Plan, Sheet, TurnWay};
+use swarmyard_part_api::{
+    Built, Class, Kind, Motion, MotionModule, MotionPattern, Param, ParamType, Plan, Sheet, TurnWay,
+};
 use swarmyard_scene::Params;
 
 /// Turns in place and goes straight on.
@@ -41,6 +44,11 @@ impl Most {
     fn turn_speed(self, wanted: f64) -> Result<f64, String> {
         positive(wanted, "a turning speed").map(|v| math::min(v, self.turn_speed))
     }
+
+    /// A pattern's own way; where it would be too fast, it takes longer.
+    fn follow(self, from: Pose2, pattern: &dyn MotionPattern) -> Result<Plan, String> {
+        Ok(Plan::follow(from, pattern)?.no_faster(self.speed, self.turn_speed))
+    }
 }
 
 fn positive(x: f64, what: &str) -> Result<f64, String> {
@@ -58,9 +66,11 @@ impl MotionModule for Wheels {
     fn plan(&self, from: Pose2, motion: &Motion) -> Option<Result<Plan, String>> {
         let most = self.most;
         match motion {
-            Motion::Turn { by, turn_speed } => {
-                Some(finite(&[*by]).and_then(|()| Ok(Plan::turn(from, *by, most.turn_speed(*turn_speed)?))))
-            }
+            Motion::Turn { by, turn_speed } => Some(finite(&[*by]).and_then(|()| {
+                let other_way_round = self.way == TurnWay::CounterClockwise && *by < 0.0;
+                let by = if other_way_round { by.rem_euclid(TAU) } else { *by };
+                Ok(Plan::turn(from, by, most.turn_speed(*turn_speed)?))
+            })),
             Motion::Forward { distance, speed } => Some(
                 finite(&[*distance]).and_then(|()| Ok(Plan::forward(from, *distance, most.speed(*speed)?))),
             ),
@@ -69,7 +79,7 @@ impl MotionModule for Wheels {
                 Ok(Plan::move_to(from, *to, speed, turn_speed, self.way))
             })),
             Motion::Arc { speed, spin, for_s } => Some(arc(most, from, *speed, *spin, *for_s)),
-            Motion::Follow(pattern) => Some(Plan::follow(from, pattern.as_ref())),
+            Motion::Follow(pattern) => Some(most.follow(from, pattern.as_ref())),
             Motion::Velocity { .. } | Motion::Pattern { .. } => None,
         }
     }
@@ -98,7 +108,7 @@ impl MotionModule for Glider {
                 plan.phases[0].end.at = *to;
                 Ok(plan)
             })),
-            Motion::Follow(pattern) => Some(Plan::follow(from, pattern.as_ref())),
+            Motion::Follow(pattern) => Some(self.most.follow(from, pattern.as_ref())),
             _ => None,
         }
     }
@@ -121,7 +131,7 @@ fn limits(sheet: Sheet) -> Sheet {
         Param::number(
             "max_speed",
             Unit::MetrePerSecond,
-            "Greatest speed; what is asked for beyond is cut down to it. None when left out.",
+            "Greatest speed; what is asked for beyond is cut down to it. A pattern goes its own way, and takes longer where it would be faster. None when left out.",
         )
         .within(1e-9, 1.0e6),
     )
@@ -135,11 +145,11 @@ pub(crate) fn wheels() -> Class {
         "Moves a robot that lives by events: turns in place, goes straight on, goes to a point (a turn, then a straight line), drives an arc, or follows a pattern of its algorithm's.",
     ))
     .param(
-        Param::number("max_turn_speed", Unit::RadianPerSecond, "Greatest turning speed. None when left out.")
+        Param::number("max_turn_speed", Unit::RadianPerSecond, "Greatest turning speed, likewise. None when left out.")
             .within(1e-9, 1.0e6),
     )
     .param(
-        Param::new("turn", ParamType::Choice(&["shortest", "ccw"]), "Which way it turns towards a point: the `shortest`, or always counter-clockwise, as in the paper.")
+        Param::new("turn", ParamType::Choice(&["shortest", "ccw"]), "Which way it turns towards a point: the `shortest`, or always counter-clockwise (`ccw`), as in the paper. With `ccw` a turn by a negative angle goes the other way round too, to the same heading. Arcs and patterns bend as they are asked to.")
             .or_text("shortest"),
     )
     .example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"random-movement\"");
@@ -185,6 +195,75 @@ mod tests {
     fn the_papers_robots_turn_counter_clockwise_only() {
         let plan = move_to(TurnWay::CounterClockwise, Pose2::new(1.0, 1.0, 0.0), Vec2::new(1.0, -3.0));
         assert_eq!((plan.phases[0].twist.spin, plan.phases[0].duration_s), (0.5, 3.0 * PI));
+    }
+
+    /// TURN as well: to the same heading, the other way round.
+    #[test]
+    fn a_turn_by_a_negative_angle_goes_counter_clockwise_where_all_do() {
+        let turn = |way: TurnWay, by: f64| {
+            let motion = Motion::Turn { by, turn_speed: 0.5 };
+            let wheels = Wheels { way, most: FREE };
+            let plan = wheels.plan(Pose2::default(), &motion).expect("known").expect("possible");
+            let phase = &plan.phases[0];
+            (phase.twist.spin, phase.duration_s, phase.end.heading)
+        };
+        assert_eq!(turn(TurnWay::Shortest, -1.0), (-0.5, 2.0, -1.0));
+        for by in [-1.0, -1.0 - TAU] {
+            let (spin, duration, heading) = turn(TurnWay::CounterClockwise, by);
+            assert_eq!(spin, 0.5);
+            assert!((duration - 2.0 * (TAU - 1.0)).abs() < 1e-12 && (heading + 1.0).abs() < 1e-12);
+        }
+        assert_eq!(turn(TurnWay::CounterClockwise, 7.0).1, 14.0);
+    }
+
+    /// Two metres at 1 m/s, then two at 4 m/s.
+    #[derive(Debug)]
+    struct Hurry;
+
+    impl MotionPattern for Hurry {
+        fn duration_s(&self) -> f64 {
+            2.5
+        }
+
+        fn pose_at(&self, t_s: f64) -> Pose2 {
+            let x = if t_s < 2.0 { t_s } else { 2.0 + 4.0 * (t_s - 2.0) };
+            Pose2::new(x, 0.0, 0.0)
+        }
+
+        fn events(&self) -> Vec<(f64, String)> {
+            vec![(2.0, "hurry".to_owned())]
+        }
+    }
+
+    /// Where it is too fast it takes longer: two metres at 2 m/s are a second instead of half of one.
+    #[test]
+    fn a_pattern_is_no_faster_than_its_robot() {
+        let motion = Motion::Follow(Arc::new(Hurry));
+        let most = Most { speed: 2.0, turn_speed: 1.0 };
+        let wheels = Wheels { way: TurnWay::Shortest, most };
+        let modules: [&dyn MotionModule; 2] = [&wheels, &Glider { most }];
+        for module in modules {
+            let plan = module.plan(Pose2::default(), &motion).expect("known").expect("possible");
+            let fastest = plan.phases.iter().map(|p| p.twist.linear().norm()).fold(0.0, math::max);
+            let takes: f64 = plan.phases.iter().map(|p| p.duration_s).sum();
+            let end = plan.phases[plan.phases.len() - 1].end;
+            assert!((fastest - 2.0).abs() < 1e-9 && (takes - 3.0).abs() < 1e-9, "{fastest} m/s, {takes} s");
+            assert_eq!((end, &plan.events[..]), (Pose2::new(4.0, 0.0, 0.0), &[(4, "hurry".to_owned())][..]));
+        }
+        // A turn of one radian in 0.1 s.
+        #[derive(Debug)]
+        struct Whirl;
+        impl MotionPattern for Whirl {
+            fn duration_s(&self) -> f64 {
+                0.1
+            }
+            fn pose_at(&self, t_s: f64) -> Pose2 {
+                Pose2::new(0.0, 0.0, 10.0 * t_s)
+            }
+        }
+        let plan = wheels.plan(Pose2::default(), &Motion::Follow(Arc::new(Whirl))).expect("known");
+        let takes: f64 = plan.expect("possible").phases.iter().map(|p| p.duration_s).sum();
+        assert!((takes - 1.0).abs() < 1e-9, "{takes} s");
     }
 
     #[test]

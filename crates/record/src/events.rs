@@ -100,7 +100,8 @@ pub enum Event {
         /// The protocol that was at work; empty when the whole robot was.
         protocol: String,
     },
-    /// The program outside that decides for a robot that lives by events failed.
+    /// What decides for a robot that lives by events failed: a program outside, or an algorithm that asked for something
+    /// that cannot be.
     AlgorithmFailed {
         /// The robot.
         robot: String,

@@ -5,6 +5,7 @@ use super::note::{Deal, Note};
 use super::play::Play;
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveState, Status};
+use super::watch::too_often;
 use crate::model::Model;
 use crate::step::RunEvent;
 use std::borrow::Cow;
@@ -155,6 +156,12 @@ impl Robot for Deed<'_, '_> {
 
     fn watch(&mut self, node: u16, watch: &Watch) -> Result<u64, String> {
         let number = self.next();
+        if let Some(why) = too_often(watch.every) {
+            let life = self.play.model.type_at(self.slot()).life.as_ref();
+            let name = life.and_then(|life| life.graph.names().nth(usize::from(node))).unwrap_or("?");
+            self.failed(&format!("`{name}` cannot look out: {why}"));
+            return Err(why);
+        }
         self.play.watch(self.robot, node, watch, number)?;
         Ok(number)
     }

@@ -11,11 +11,15 @@ use swarmyard_base::{Moment, Pose2, Uid};
 use swarmyard_motion::flights::{Flights, Meeting, Path, crossing};
 use swarmyard_part_api::{Answer, EventSensor, Every, Happening, Outline, Push, Seen, Watch, WatchFor};
 
+/// The least time between two looks of a push sensor, s. Looks that find nothing are not counted as events of a moment, so
+/// time must go on between them.
+const LEAST_INTERVAL_S: f64 = 1e-9;
+
 /// How far ahead a motion that bends without end is looked at, s.
 pub(super) const MOST_S: f64 = 3600.0;
 
 impl Play<'_> {
-    /// Switches a push sensor on.
+    /// Switches a push sensor on. How often it looks must be [`too_often`]'s no.
     pub(super) fn watch(&mut self, robot: u32, node: u16, watch: &Watch, number: u64) -> Result<(), String> {
         let slot = self.live.members[robot as usize] as usize;
         let life = self.model.type_at(slot).life.as_ref();
@@ -36,9 +40,6 @@ impl Play<'_> {
             });
         };
         if let Every::Interval(s) = watch.every {
-            if !(s > 0.0 && s.is_finite()) {
-                return Err(format!("an interval is a positive time, not `{s}` s"));
-            }
             self.state.push(self.now.plus(s), self.uid(robot), number, LiveEvent::Look(number));
         }
         self.state.watches.push(Watching {
@@ -282,6 +283,15 @@ impl Play<'_> {
                 self.aim(k, slot);
             }
         }
+    }
+}
+
+/// Why a push sensor cannot look as often as that.
+pub(super) fn too_often(every: Every) -> Option<String> {
+    match every {
+        Every::Interval(s) if s >= LEAST_INTERVAL_S && s.is_finite() => None,
+        Every::Interval(s) => Some(format!("an interval is a nanosecond at least, not `{s}` s")),
+        Every::Exact => None,
     }
 }
 

@@ -458,6 +458,78 @@ fn events_of_a_pattern_lie_anywhere_on_it_and_nowhere_else() {
     assert!(words[0].contains("`late` at `5` s lies outside"), "{words:?}");
 }
 
+/// Looks that find nothing are no events of a robot: were they allowed without time between them, the run would never end.
+#[test]
+fn a_push_sensor_that_looks_without_end_at_one_moment_is_refused_and_its_algorithm_named() {
+    let bad: [Start; 3] = [
+        |cx| watch(cx, Every::Interval(1e-30)),
+        |cx| watch(cx, Every::Interval(0.0)),
+        |cx| watch(cx, Every::Interval(f64::NAN)),
+    ];
+    for start in bad {
+        let (mut sim, diary) = world("", &[("guard", [0.0, 0.0, 0.0])], &[("guard", start, None)]);
+        let uid = sim.model().uids[0];
+        let events = run(&mut sim);
+        let [RunEvent::AlgorithmFailed { robot, why }] = &events[..] else { panic!("{events:?}") };
+        assert!(*robot == uid && why.contains("an interval is a nanosecond at least"), "{why}");
+        assert!(why.starts_with("`algorithm` cannot look out"), "{why}");
+        assert_eq!(of(&diary, 0), []);
+    }
+}
+
+/// Robot 1 at 2 s: every kind of what may be pending, when, and whether it is conditional. It goes 2 m/s.
+#[test]
+fn what_is_pending_is_told_by_its_kind_and_whether_it_is_conditional() {
+    fn timer(cx: &mut Cx<'_>) {
+        cx.set_timer(5.0);
+    }
+    fn look_and_go(cx: &mut Cx<'_>) {
+        watch_exactly(cx);
+        east(cx);
+    }
+    // Somebody far away tells everybody at once to go somewhere, and the network takes five seconds.
+    let crier = "[network]\nclass = \"constant\"\ndelay = \"5s\"\n[type.other]\nradius = 1\n\
+        [[type.other.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\
+        [type.other.algorithm]\nclass = \"ask-for-help\"\nmin = [0, 60]\nmax = [9, 69]";
+    // Half as fast from 8 m to 12 m.
+    let river = "[[zone]]\nname = \"river\"\npoints = [[8, -5], [12, -5], [12, 5], [8, 5]]\nfactor = 0.5";
+    let (near, far) = ([10.0, 0.0, 0.0], [0.0, 60.0, 0.0]);
+    let collision = "4.000 true collision with /robots/r2; 8.000 true finish forward";
+    let table: [(&str, [f64; 3], Start, &str); 7] = [
+        ("", far, rest, ""),
+        ("", far, timer, "5.000 false timer"),
+        (crier, far, rest, "5.000 false message"),
+        ("", far, watch_every_five_seconds, "5.000 false sense"),
+        ("", near, east, collision),
+        // The outlines are 1.5 m apart after 6.5 m.
+        ("", near, look_and_go, &format!("3.250 true crossing; {collision}")),
+        (river, far, east, "4.000 true zone; 10.000 true finish forward"),
+    ];
+    for (text, at, start, should) in table {
+        let robots = [("asker", [0.0, -60.0, 0.0]), ("one", [0.0, 0.0, 0.0]), ("other", at)];
+        let mut algorithms: Vec<(&str, Start, Option<Start>)> =
+            vec![("asker", ask_later, Some(ask)), ("one", start, None)];
+        if text != crier {
+            algorithms.push(("other", rest, None));
+        }
+        let (mut sim, _) = world(text, &robots, &algorithms);
+        assert_eq!(said(&mut sim)[0], should);
+    }
+}
+
+/// At the start who has its turn first sees that the other is about to start, and not the other way round.
+#[test]
+fn the_start_of_a_robot_is_pending_until_it_has_started() {
+    let asks: Start = |cx| {
+        let pending = cx.pending(1 - cx.me());
+        let kinds: Vec<String> = pending.iter().map(|p| format!("{} {}", p.conditional, p.what)).collect();
+        cx.say(&kinds.join("; "));
+    };
+    let robots = [("one", [0.0, 0.0, 0.0]), ("one", [9.0, 0.0, 0.0])];
+    let (mut sim, _) = world("", &robots, &[("one", asks, None)]);
+    assert_eq!(said(&mut sim), ["false start", ""]);
+}
+
 #[test]
 fn a_protocol_that_loops_for_ever_in_zero_time_is_caught_and_named() {
     let soon: Start = |cx| {

@@ -266,6 +266,25 @@ fn collisions_and_messages_are_in_the_log() {
     assert!(lines.iter().any(|l| matches!(&l.entry, Entry::Algorithm(t) if t.contains("did not answer"))));
 }
 
+/// What is written into a log is no word of a controller: it neither shows at the terminal nor uses up the lines that
+/// words may take there.
+#[test]
+fn a_log_says_nothing_at_the_terminal_and_takes_no_words_away() {
+    let yard = Yard::new("neko-quiet");
+    // When the log has some hundreds of lines, somebody falls into a hole beside the field.
+    let late = "[[zone]]\nname = \"hole\"\nkind = \"swallow\"\npoints = [[950, -9], [990, -9], [990, 9], [950, 9]]\n\
+        [type.late]\nradius = 10\n[[type.late.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\
+        [type.late.algorithm]\nclass = \"scripted\"\nmoves = [[390, 1000, 0, 50, 1]]\n\
+        [[robot]]\nname = \"late\"\ntype = \"late\"\nat = [900, 0]\n";
+    yard.write("world.toml", &(gathering() + late));
+    let done = yard.run("run world.toml --no-record --neko-log world.log").exits(0);
+    let log = yard.read("world.log");
+    let before = log.lines().position(|l| l.contains("swallowed")).unwrap();
+    assert!(before > 250, "{before} lines come first");
+    let said: Vec<&str> = done.err.lines().filter(|l| l.starts_with("   ")).collect();
+    assert!(said.len() == 1 && said[0].ends_with("/robots/late: fell into a hole"), "{}", done.err);
+}
+
 /// How far the robots of an imported log are from where its rows say, at most.
 fn farthest(yard: &Yard, lines: &[Line]) -> f64 {
     yard.run("import world.log -o back.toml").exits(0);

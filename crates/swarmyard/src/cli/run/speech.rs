@@ -2,7 +2,7 @@
 
 use crate::cli::progress::Progress;
 use swarmyard::Sim;
-use swarmyard::engine::Frame;
+use swarmyard::engine::{Frame, RunEvent};
 use swarmyard::record::Event;
 
 /// Lines printed in one run; the rest is in the recording.
@@ -31,12 +31,15 @@ impl Speech {
         if self.left == 0 {
             return;
         }
-        for event in frame.events.iter().filter_map(|e| Event::of_controller(sim.model(), e)) {
+        // Notes of robots that live by events are for logs and recordings, and there are many.
+        let told = frame.events.iter().filter(|e| !matches!(e, RunEvent::Live(_)));
+        for event in told.filter_map(|e| Event::of_controller(sim.model(), e)) {
+            let Some(words) = words(&event) else { continue };
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
-            progress.say(&format!("{:>9}  {}", frame.now.to_string(), words(&event)));
+            progress.say(&format!("{:>9}  {words}", frame.now.to_string()));
             if self.left == 0 {
                 progress.say("controllers say more; it is in the recording");
             }
@@ -44,8 +47,9 @@ impl Speech {
     }
 }
 
-fn words(event: &Event) -> String {
-    match event {
+/// What there is to say of an event at the terminal, if anything.
+fn words(event: &Event) -> Option<String> {
+    Some(match event {
         Event::Said { robot, text } => format!("{robot}: {text}"),
         Event::BadRegister { robot, what } => format!("{robot}: warning: {what}"),
         Event::Quarrel { robot, command } => {
@@ -64,8 +68,8 @@ fn words(event: &Event) -> String {
             }
             text
         }
-        _ => String::new(),
-    }
+        _ => return None,
+    })
 }
 
 fn follows(policy: &str) -> &'static str {
