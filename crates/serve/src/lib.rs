@@ -31,6 +31,7 @@ mod page;
 mod problems;
 mod relay;
 mod runner;
+mod screen;
 mod server;
 mod shot;
 mod show;
@@ -42,6 +43,7 @@ mod world;
 pub use message::fuzz_request;
 pub use modules::ModuleServer;
 pub use relay::{Relay, RelayOptions, Traffic};
+pub use screen::Screen;
 pub use server::{Options, Server, StartError};
 
 /// Version of the protocol.
