@@ -6,22 +6,25 @@ It reads lines `Sender Recipient Command [variables]` and writes such lines. Fou
 it passes on what is not for it; it starts over at the reset, `0 0 0` and six numbers; it flushes after every line;
 it ends at the end of its input, or at the termination sequence `0 0 65534`. In a chain of plain pipes nobody but the
 module itself can switch it on and off, so it knows those commands too, and its parameters: 1 is the step of the base,
-2 that of everything else, 3 the change that is none. Needs nothing but Python 3.8.
+2 that of everything else, 3 the change that is none. What is no line is told on stderr and goes nowhere. It speaks to
+the next number, or to that of the environment variable DISPLAY_MODULE. Needs nothing but Python 3.8.
 """
 import math
 import os
+import re
 import struct
 import sys
 
 ME = int(os.environ.get("SWARMYARD_MODULE", "2"))
-DISPLAY = int(os.environ.get("DISPLAY_MODULE", "3"))
-RESET, MOVE, SET, OFF, ON, END = 0, 10, 65531, 65532, 65533, 65534
+DISPLAY = int(os.environ.get("DISPLAY_MODULE", ME + 1))
+RESET, MOVE, SET, OFF, ON, END, NOBODY = 0, 10, 65531, 65532, 65533, 65534, 65535
 USUAL = {1: 1.0, 2: 0.2, 3: 0.02}  # step of the base in metres, of everything else, and the threshold
+MOST_BYTES, MOST_VALUES, MOST_STEPS = 2048, 64, 50000  # of a line, and of a way to a point
 
 
 def single(x):
     """The nearest number of single precision: with more, sweeps would lose their last point."""
-    return struct.unpack("f", struct.pack("f", x))[0]
+    return struct.unpack("<f", struct.pack("<f", x))[0]
 
 
 def say(d, flag, v):
@@ -38,7 +41,11 @@ class Interpolator:
         self.point, self.parameters = None, dict(USUAL)
 
     def set(self, which, value):
-        if which not in USUAL or not value > 0:
+        try:
+            is_fine = which in USUAL and single(value) > 0
+        except OverflowError:
+            is_fine = False
+        if not is_fine:
             print("parameters are 1 and 2 (steps), 3 (threshold), each greater than 0", file=sys.stderr)
             return
         self.parameters[int(which)] = value
@@ -70,31 +77,60 @@ class Interpolator:
             return True
         i, between = changed[0], list(self.point)
         step = single(self.parameters[1 if i == 0 else 2])
-        is_lost = any(x in (single(x + step), single(x - step)) for x in (between[i], new[i]))
-        if is_lost or abs(new[i] - between[i]) / step > 100000:
+        way = sweep(between[i], new[i], -step if new[i] < between[i] else step)
+        if way is None:
             print("the point is too far away:", new[i], file=sys.stderr)
             return False
-        is_back = new[i] < between[i]
-        while between[i] >= new[i] if is_back else between[i] <= new[i]:
+        for between[i] in way:
             say(d, flag, between)
-            between[i] = single(between[i] + (-step if is_back else step))
         return True
+
+
+def sweep(at, end, step):
+    """Values from one to another in steps, or None: a step may get lost on the way, where numbers get greater."""
+    way = []
+    while at >= end if step < 0 else at <= end:
+        way.append(at)
+        try:
+            after = single(at + step)
+        except OverflowError:
+            break
+        if after == at or len(way) > MOST_STEPS + 1:
+            return None
+        at = after
+    return way
+
+
+WHOLE = re.compile(r"[0-9]+\Z")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+
+
+def read(line):
+    """Sender, recipient, command and values of a line; ValueError when it is none. Bytes that are no text are none."""
+    text = line.decode("ascii")
+    words = [w for w in re.split("[ \t]", text) if w]
+    if len(line) > MOST_BYTES or len(words) > 3 + MOST_VALUES:
+        raise ValueError("it is too long")
+    if len(words) < 3 or not all(WHOLE.match(w) for w in words[:3]) or not all(NUMBER.match(w) for w in words[3:]):
+        raise ValueError("it is not three whole numbers and then numbers")
+    head, values = [int(w) for w in words[:3]], [float(w) for w in words[3:]]
+    if max(head) > 65535 or head[0] == NOBODY or not all(math.isfinite(x) for x in values):
+        raise ValueError("a number is too great")
+    return head, values, text
 
 
 def main():
     me = Interpolator()
-    for line in sys.stdin:
-        words = line.split()
+    for line in sys.stdin.buffer:
+        line = line[:-1] if line.endswith(b"\n") else line
+        line = line[:-1] if line.endswith(b"\r") else line
         try:
-            sender, recipient, command = (int(w) for w in words[:3])
-            values = [float(w) for w in words[3:]]
-            if not all(math.isfinite(x) for x in values):
-                raise ValueError
-        except ValueError:
-            print("not a line:", line.strip(), file=sys.stderr)
+            (sender, recipient, command), values, text = read(line)
+        except ValueError as why:
+            print("not a line:", line[:120], why, file=sys.stderr)
             continue
         if recipient != ME:
-            print(line.rstrip("\n"), flush=True)  # for others, or for all: it goes on
+            print(text, flush=True)  # for others, or for all: it goes on
         if recipient not in (ME, 0):
             continue
         if sender == 0 and recipient == 0 and command == RESET:
@@ -106,7 +142,7 @@ def main():
             me.is_on = command == ON
         elif not me.is_on:
             continue
-        elif sender == 0 and command == SET and len(values) >= 2:
+        elif sender == 0 and command == SET and len(values) == 2:
             me.set(values[0], values[1])
         elif command == MOVE and len(values) in (5, 8) and not me.go_to(values):
             return

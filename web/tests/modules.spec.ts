@@ -3,6 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -14,10 +15,12 @@ const EXAMPLES = join(ROOT, 'examples', 'modules');
 
 /** Source, interpolator, arm and obstacles, and the page that shows them. */
 const test = base.extend<{ chain: Page }>({
-  chain: async ({ page }, use) => {
+  chain: async ({ page }, use, testInfo) => {
+    const points = testInfo.outputPath('points.txt');
+    writeFileSync(points, '4 0 0 0 0\n');
     const modules = [
-      // One point, and then it waits: the chain can be steered.
-      ...['local', `sh -c "echo '1 2 10 0 0 4 0 0 0 0 0'; sleep 1000"`],
+      // One point, and then it has ended: the chain can be steered all the same.
+      ...['local', `trajectory '${points}'`],
       ...['local', 'smooth'],
       ...['local', 'arm --to 9'],
       ...['local', `obstacles ${join(EXAMPLES, 'yard.txt')} --to 9`],
@@ -274,10 +277,26 @@ test('reset, parameters, on and off steer the modules', async ({ chain }) => {
   await expect(chain.getByTestId('events')).toContainText('switched off');
   await expect(chain.getByTestId('events')).toContainText('lines for it were dropped');
   expect(await base_m(chain)).toBe(5.5);
+  // The fields of the reset hold the box that is; another one is asked for here.
+  await expect(chain.locator('[data-kind=ended]')).toHaveCount(1);
+  await expect(chain.getByLabel('Low corner x')).toHaveValue('-100');
+  await chain.getByLabel('Low corner x').fill('-20');
+  await chain.getByLabel('High corner z').fill('25');
   await chain.getByTestId('reset').click();
-  await expect.poll(async () => (await scenery(chain))!.universe.low).toEqual([-20, -20, -5]);
-  // A reset starts the source anew, so its point comes again.
+  await expect.poll(async () => (await scenery(chain))!.universe.low).toEqual([-20, -100, -100]);
+  // A reset starts the source anew, though it has ended, so its point comes again; and the box stays.
   await expect.poll(() => base_m(chain)).toBe(4);
+  await expect(chain.locator('[data-kind=ended]')).toHaveCount(2);
+  expect((await scenery(chain))!.universe.high).toEqual([100, 100, 25]);
+  await expect(chain.getByLabel('High corner z')).toHaveValue('25');
+});
+
+test('what the display does not understand is told on the page', async ({ chain }) => {
+  await expect.poll(() => base_m(chain)).toBe(4);
+  await send(chain, '0 9 2 500');
+  await expect(chain.locator('.modules-events .bad')).toContainText(
+    'a field of view lies between 0 and 180 degrees: `0 9 2 500`',
+  );
 });
 
 test('a line that is none is refused with its reason', async ({ chain }) => {

@@ -84,6 +84,13 @@ pub enum What {
         /// The input, since the last reset.
         input: usize,
     },
+    /// A source that was started again did not say the lines that it had said before; so many they were.
+    SaidOther {
+        /// Lines it had said.
+        lines: u64,
+    },
+    /// It does not understand a line for it, and this is why.
+    Refused(String),
     /// So many inputs since the last reset cannot be kept: should it die, it cannot be started again.
     JournalFull(usize),
     /// Lines for it were dropped because it is off or gone; so many until now.
@@ -123,7 +130,8 @@ impl Event {
             What::Died(_) => "died",
             What::GivenUp(_) => "given-up",
             What::Ended(_) => "ended",
-            What::Differs { .. } => "differs",
+            What::Differs { .. } | What::SaidOther { .. } => "differs",
+            What::Refused(_) => "refused",
             What::JournalFull(_) => "journal-full",
             What::Dropped(_) => "dropped",
             What::Said(_) => "said",
@@ -156,6 +164,10 @@ impl std::fmt::Display for Event {
             What::Differs { input } => {
                 write!(f, "started again, it answered input {input} in another way than before")
             }
+            What::SaidOther { lines } => {
+                write!(f, "started again, its first {lines} lines are others than before; they do not go on")
+            }
+            What::Refused(why) => write!(f, "{why}"),
             What::JournalFull(n) => {
                 write!(f, "more than {n} inputs since the last reset: it cannot be started again if it dies")
             }

@@ -105,6 +105,9 @@ pub enum Reason {
     /// Nobody listens any more.
     #[error("the chain has ended")]
     Over,
+    /// The chain does not keep up with whoever steers.
+    #[error("the chain has too much to do: it has not taken the commands before this one")]
+    Busy,
 }
 
 /// A line that is not taken: where, why, and what it was.
@@ -238,18 +241,23 @@ fn value(word: &str) -> Result<f64, Reason> {
 #[derive(Debug, Default)]
 pub struct Splitter {
     held: Vec<u8>,
+    /// The line is too long, which has been told; what is left of it is thrown away.
+    is_told: bool,
 }
 
 impl Splitter {
-    /// Takes bytes, and tells every whole line that is there now; of one that is too long, its beginning.
+    /// Takes bytes, and tells every whole line that is there now; of one that is too long, its beginning, as soon as
+    /// it is known to be.
     pub fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(&[u8])) {
         while let Some(end) = bytes.iter().position(|b| *b == b'\n') {
-            self.hold(&bytes[..end]);
-            each(&self.held);
+            self.hold(&bytes[..end], &mut each);
+            if !std::mem::take(&mut self.is_told) {
+                each(&self.held);
+            }
             self.held.clear();
             bytes = &bytes[end + 1..];
         }
-        self.hold(bytes);
+        self.hold(bytes, &mut each);
     }
 
     /// The rest, when the stream has ended without a newline.
@@ -260,10 +268,18 @@ impl Splitter {
         }
     }
 
-    /// Two bytes more than a line may have are enough to know that it is too long; the rest is thrown away.
-    fn hold(&mut self, bytes: &[u8]) {
+    /// Two bytes more than a line may have are enough to know that it is too long.
+    fn hold(&mut self, bytes: &[u8], each: &mut impl FnMut(&[u8])) {
+        if self.is_told {
+            return;
+        }
         let room = (MOST_BYTES + 2).saturating_sub(self.held.len());
         self.held.extend(&bytes[..bytes.len().min(room)]);
+        if self.held.len() == MOST_BYTES + 2 {
+            each(&self.held);
+            self.held.clear();
+            self.is_told = true;
+        }
     }
 }
 
@@ -359,5 +375,18 @@ mod tests {
             assert_eq!((&lines[0][..], lines[1].len()), (&b"1 2 3"[..], MOST_BYTES + 2));
             assert_eq!(lines[2..], [b"".to_vec(), b"4 5 6".to_vec(), b"last".to_vec()]);
         }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_at_once_and_only_once() {
+        let mut splitter = Splitter::default();
+        let mut told = Vec::new();
+        for _ in 0..10 {
+            splitter.push(&[b'9'; 500], |l| told.push(l.len()));
+        }
+        assert_eq!(told, [MOST_BYTES + 2], "although no end of it is in sight");
+        splitter.push(b"99\n1 2 3\n", |l| told.push(l.len()));
+        splitter.finish(|l| told.push(l.len()));
+        assert_eq!(told, [MOST_BYTES + 2, 5]);
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Desk, Maker, RESET, kinds, line, smooth};
 use proptest::prelude::*;
-use swarmyard_modules::{ChainError, Event, Head, Link, LinkLimits, Universe, What, fuzz_line};
+use swarmyard_modules::{ChainError, Event, Head, How, Link, LinkLimits, Universe, What, fuzz_line};
 
 const POINTS: [&str; 4] =
     ["1 2 10 0 0 0 0 0 0 0 0", "1 2 10 0 0 3 0 0 0 0 0", "1 2 10 0 0 3 0 0 1 0 0", "1 2 10 0 0 1 0 0 1 0 0"];
@@ -320,6 +320,46 @@ fn a_stateless_module_does_not_get_old_inputs_again() {
 }
 
 #[test]
+fn a_stateless_module_gets_its_parameters_again() {
+    let run = |kills: bool| {
+        let mut desk = Desk::new();
+        desk.add_link(Link::new(2, "m", true, LinkLimits::default()), set_and_said());
+        for text in [RESET, "1 2 1", "0 2 65531 1 0.25", "1 2 1", "0 0 65531 2 7", "1 2 1"] {
+            desk.say(text);
+        }
+        desk.settle();
+        if kills {
+            desk.kill(0);
+        }
+        desk.say("1 2 1");
+        desk.finish()
+    };
+    let (out, events) = run(true);
+    assert_eq!(out, run(false).0);
+    assert_eq!(out.last().unwrap(), "2 9 1 0.25 7");
+    // The reset and two parameters, but none of the lines between.
+    assert!(events.iter().any(|e| e.what == What::Restarted { inputs: 3 }), "{events:?}");
+}
+
+/// It answers with the parameters that it has.
+fn set_and_said() -> Maker {
+    Box::new(|| {
+        let mut parameters = [1.0, 2.0];
+        Box::new(move |text| {
+            let l = line(text);
+            match (l.command, &l.values[..]) {
+                (65531, [which, value]) => {
+                    parameters[*which as usize - 1] = *value;
+                    (vec![], false)
+                }
+                _ if l.recipient == 2 => (vec![format!("2 9 1 {} {}", parameters[0], parameters[1])], false),
+                _ => (vec![text.to_owned()], false),
+            }
+        })
+    })
+}
+
+#[test]
 fn a_journal_that_is_full_is_told_and_the_module_is_not_started_again() {
     let limits = LinkLimits { journal: 2, ..LinkLimits::default() };
     let mut desk = Desk::new();
@@ -349,6 +389,126 @@ fn commands_of_whoever_steers_enter_at_the_head() {
     head.end();
     assert!(head.control(RESET).unwrap_err().to_string().contains("the chain has ended"));
     assert!(!head.starts_anew());
+}
+
+#[test]
+fn a_chain_that_stays_takes_a_reset_after_its_source_has_ended() {
+    let mut desk = Desk::new();
+    desk.add(2, conforming(2, "2 9 1"));
+    desk.chain.head.stay(true);
+    desk.say("1 2 1");
+    assert!(!desk.chain.head.source_ended(How::Exited(0)), "it is not started again by itself");
+    desk.settle();
+    assert_eq!(desk.out, ["0 0 0 -100 -100 -100 100 100 100", "2 9 1"]);
+    assert!(desk.chain.head.is_dry() && !desk.chain.is_over());
+    desk.chain.head.control("0 2 1").unwrap();
+    desk.chain.head.control(RESET).unwrap();
+    assert!(desk.chain.head.starts_anew() && !desk.chain.head.is_dry());
+    desk.say("1 2 1");
+    desk.settle();
+    assert_eq!(desk.out[2..], ["2 9 1", RESET, "2 9 1"]);
+    // When nobody can steer any more, the end of the source is that of the chain.
+    assert!(!desk.chain.head.source_ended(How::Exited(0)));
+    desk.chain.head.stay(false);
+    desk.settle();
+    assert!(desk.chain.is_over());
+}
+
+#[test]
+fn a_source_that_begins_with_the_reset_it_was_given_says_nothing_new() {
+    let mut desk = Desk::new();
+    desk.chain.head.control(RESET).unwrap();
+    desk.chain.head.control("0 2 65531 1 0.5").unwrap();
+    assert!(desk.chain.head.starts_anew());
+    // The parameter was set after this reset, and stays.
+    for text in [RESET, "1 2 1", RESET] {
+        desk.say(text);
+    }
+    let (out, _) = desk.finish();
+    assert_eq!(out, [RESET, "0 2 65531 1 0.5", "1 2 1", RESET], "a later one is a new one");
+    let mut desk = Desk::new();
+    desk.chain.head.begin();
+    desk.say(RESET);
+    let (out, _) = desk.finish();
+    assert_eq!(out, ["0 0 0 -100 -100 -100 100 100 100", RESET], "another box is another reset");
+}
+
+#[test]
+fn a_source_that_says_other_lines_after_its_death_is_named() {
+    let run = |again: &[&str]| {
+        let mut desk = Desk::new();
+        for text in [RESET, "1 2 1", "1 2 2"] {
+            desk.say(text);
+        }
+        assert!(desk.chain.head.source_ended(How::Signal(9)));
+        for text in again {
+            desk.say(text);
+        }
+        assert!(!desk.chain.head.source_ended(How::Exited(0)));
+        let (out, events) = desk.finish();
+        (out.len(), kinds(&events))
+    };
+    assert_eq!(run(&[RESET, "1 2 1", "1 2 2", "1 2 3"]), (4, vec!["died", "ended"]));
+    assert_eq!(run(&[RESET, "1 2 7", "1 2 2", "1 2 3"]), (4, vec!["died", "differs", "ended"]));
+    // Also one that says less.
+    assert_eq!(run(&[RESET, "1 2 1"]), (3, vec!["died", "differs", "ended"]));
+}
+
+#[test]
+fn whoever_steers_without_pause_keeps_nobody_out_and_waits_without_growing() {
+    let mut desk = Desk::new();
+    desk.add(2, conforming(2, "2 9 1"));
+    let (mut sent, mut refused) = (0, 0);
+    for _ in 0..100_000 {
+        match desk.chain.head.control("0 2 65531 1 1") {
+            Ok(()) => sent += 1,
+            Err(why) => {
+                assert!(why.to_string().contains("too much to do"), "{why}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(sent < 1000 && refused > 99_000, "{sent} commands wait");
+    assert!(desk.chain.head.wants_output(), "the source has room of its own");
+    desk.say("1 9 4");
+    desk.settle();
+    assert!(desk.chain.head.wants_control());
+    assert_eq!(desk.out.last().unwrap(), "1 9 4");
+    // And a source that talks without pause keeps nobody from steering.
+    while desk.chain.head.wants_output() {
+        desk.say("1 9 4");
+    }
+    assert!(desk.chain.head.wants_control());
+}
+
+#[test]
+fn bad_lines_of_a_source_count_between_two_resets_as_those_of_a_module() {
+    let mut desk = Desk::new();
+    for _ in 0..5 {
+        desk.say(RESET);
+        for _ in 0..90 {
+            desk.say("nonsense");
+        }
+    }
+    assert!(desk.chain.head.must_end().is_none());
+    for _ in 0..11 {
+        desk.say("nonsense");
+    }
+    assert!(desk.chain.head.must_end().is_some());
+}
+
+#[test]
+fn marks_of_a_chain_around_this_one_go_through_in_their_place() {
+    let mut desk = Desk::new();
+    desk.chain.head = Head::new(1, "stdin", Universe::default()).with_marks();
+    desk.add(2, conforming(2, "2 9 1"));
+    let lines = [RESET, "0 65535 65535 1", "1 2 1", "0 65535 65535 2", "1 9 4", "0 65535 65535 3"];
+    for text in lines {
+        desk.say(text);
+    }
+    let (out, events) = desk.finish();
+    assert_eq!(out, [RESET, lines[1], "2 9 1", lines[3], "1 9 4", lines[5]]);
+    assert!(events.iter().all(Event::is_fine), "{events:?}");
 }
 
 /// Whole streams: what is said, and after how many steps whose program is killed.

@@ -162,6 +162,21 @@ fn a_module_that_hangs_is_named_and_the_chain_goes_on_without_it() {
 }
 
 #[test]
+fn bytes_without_an_end_of_line_are_silence() {
+    let limits = LinkLimits { restarts: 0, ..LinkLimits::default() };
+    for babble in ["cat /dev/zero", "while :; do printf x; sleep 0.2; done"] {
+        let module = shell(2, &format!("if [ $to = 2 ]; then {babble}; fi"));
+        let lines = [RESET, "1 2 1", "1 9 1"];
+        let (out, events, _) = finish(runner(source(&lines), vec![module], limits, Duration::from_secs(2)));
+        assert_eq!(out, [RESET, "1 9 1"], "{babble}");
+        let kinds = kinds(&events);
+        assert!(kinds.contains(&"hang") && kinds.contains(&"given-up"), "{babble}: {kinds:?}");
+        // A line that is too long is told at once, although its end never comes.
+        assert_eq!(kinds.contains(&"bad-line"), babble.starts_with("cat"), "{babble}: {kinds:?}");
+    }
+}
+
+#[test]
 fn a_module_that_floods_is_named_and_ended() {
     let flood = shell(2, "if [ $to = 2 ]; then yes '2 9 1'; fi");
     let limits = LinkLimits { restarts: 0, per_input: 5000, ..LinkLimits::default() };
@@ -217,6 +232,44 @@ fn a_source_that_speaks_nonsense_or_dies_ends_the_chain_in_order() {
     assert_eq!(out, [RESET, "2 9 1 1"]);
     assert_eq!(kinds(&events).iter().filter(|k| **k == "died").count(), 3);
     assert_eq!(ends[0], (1, How::Exited(9)));
+}
+
+#[test]
+fn a_source_that_says_the_end_itself_may_flush_and_its_exit_code_is_told() {
+    let saved = no_file("saved");
+    // What it says after the end is for nobody, and is more than a pipe holds.
+    let says = format!(
+        "echo '{RESET}'; echo '0 0 65534'; head -c 200000 /dev/zero | tr '\\0' x; echo x > {}; exit 3",
+        saved.display()
+    );
+    let (out, events, ends) = finish(calm(program(1, &["sh", "-c", &says]), vec![counter(2)]));
+    assert_eq!(out, [RESET, "0 0 65534"]);
+    assert_eq!(std::fs::read_to_string(&saved).expect("it could flush"), "x\n");
+    std::fs::remove_file(&saved).unwrap();
+    assert!(ends.contains(&(1, How::Exited(3))) && ends.contains(&(2, How::Exited(0))), "{ends:?}");
+    assert!(!kinds(&events).contains(&"bad-line"), "{events:?}");
+    // Not for ever, though.
+    let idle = program(1, &["sh", "-c", "echo '0 0 65534'; exec yes"]);
+    let (_, _, ends) = finish(runner(idle, vec![], LinkLimits::default(), Duration::from_secs(1)));
+    assert!(matches!(&ends[0], (1, How::Killed(why)) if why.contains("hangs")), "{ends:?}");
+}
+
+#[test]
+fn a_source_that_has_ended_is_started_anew_by_a_reset_where_the_chain_stays_open() {
+    let mut runner = calm(source(&["1 2 1", "1 2 1"]), vec![counter(2)]);
+    runner.stay(true);
+    let ended = |events: &[Event]| events.iter().any(|e| e.number == 1 && e.kind() == "ended");
+    let (out, _) = until(&mut runner, |_, out, events| out.len() == 3 && ended(events));
+    assert_eq!(out[1..], ["2 9 1 1", "2 9 1 2"]);
+    runner.control("0 2 1").unwrap();
+    runner.control(RESET).unwrap();
+    let (out, events) = until(&mut runner, |_, out, events| out.len() == 4 && ended(events));
+    assert_eq!(out, ["2 9 1 3", RESET, "2 9 1 1", "2 9 1 2"]);
+    assert!(events.iter().any(|e| e.number == 1 && e.kind() == "started"), "{events:?}");
+    runner.control("0 0 65534").unwrap();
+    let (out, _, ends) = finish(runner);
+    assert_eq!(out, ["0 0 65534"]);
+    assert_eq!(ends, [(1, How::Exited(0)), (2, How::Exited(0))]);
 }
 
 #[test]

@@ -37,9 +37,15 @@ fn samples() -> [(&'static str, Vec<String>); 2] {
 /// What a program says to these lines in plain pipes. Its input stays open unless `ends`: a program that must end by itself
 /// has to do so all the same.
 fn piped(words: &[String], lines: &[&str], ends: bool) -> Vec<String> {
+    piped_as("2", words, &lines.iter().map(|l| l.as_bytes()).collect::<Vec<_>>(), ends)
+}
+
+/// The same with a number, and with lines that need not be text.
+fn piped_as(number: &str, words: &[String], lines: &[&[u8]], ends: bool) -> Vec<String> {
     let mut child = Command::new(&words[0])
         .args(&words[1..])
-        .env_remove("SWARMYARD_MODULE")
+        .env("SWARMYARD_MODULE", number)
+        .env_remove("DISPLAY_MODULE")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -47,7 +53,7 @@ fn piped(words: &[String], lines: &[&str], ends: bool) -> Vec<String> {
     let mut input = child.stdin.take().expect("a pipe");
     let output = BufReader::new(child.stdout.take().expect("a pipe"));
     for line in lines {
-        writeln!(input, "{line}").expect("it reads");
+        input.write_all(&[*line, &b"\n"[..]].concat()).expect("it reads");
     }
     let open = (!ends).then_some(input);
     let out = output.lines().map(|l| l.expect("text")).collect();
@@ -127,6 +133,45 @@ fn on_off_and_parameters_mean_to_both_samples_what_they_mean_to_the_module_that_
     let bases: Vec<String> = wanted.iter().filter_map(bases).flatten().collect();
     let halves = [0.0, 0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.0, 2.5, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 0.0];
     assert_eq!(bases, halves.map(|v: f64| format!("{v:.6}")));
+}
+
+#[test]
+fn what_both_samples_are_told_wrongly_goes_nowhere_and_stops_nothing() {
+    let long = format!("1 9 6 {}", "1 ".repeat(2000));
+    let many = format!("1 9 6{}", " 1".repeat(65));
+    let lines: [&[u8]; 22] = [
+        RESET.as_bytes(),
+        b"1 9 6 nonsense",
+        b"1 70000 6",
+        b"1 9",
+        b"",
+        b"1 9 \xff",
+        b"1 9 6\x007",
+        b"1 9 6 inf",
+        b"1 9 6 0x10",
+        b"1 9 6 1e999",
+        b"+1 9 6",
+        b"65535 9 6",
+        long.as_bytes(),
+        many.as_bytes(),
+        b"1  9\t6 1. .5 -1e3 +2 \r",
+        b"1 5 10 16777210 0 0 0 0",
+        // A step of 1 is lost on the way, but at neither end of it.
+        b"1 5 10 16777226 0 0 0 0",
+        b"1 5 10 16877210 0 0 0 0",
+        b"1 5 10 1e300 0 0 0 0",
+        b"0 5 65531 1 1e300",
+        b"1 5 10 16777212 0 0 0 0",
+        b"1 9 8",
+    ];
+    let mut station = Station::new(5, Smooth::new(5, 6));
+    let wanted: Vec<String> = lines.iter().flat_map(|line| station.take(line).out).collect();
+    // The reset and its move, the one good line, the first point, three steps, and the last line.
+    assert_eq!(wanted.len(), 2 + 1 + 1 + 3 + 1, "{wanted:?}");
+    for (language, words) in samples() {
+        // They speak to the next number, as the module does that comes along.
+        assert_eq!(piped_as("5", &words, &lines, true), wanted, "{language}");
+    }
 }
 
 /// A chain of a source with many points and one sample, to its end. A program that is asked to is killed when so many

@@ -90,6 +90,37 @@ fn a_point_that_can_never_be_reached_is_refused() {
 }
 
 #[test]
+fn a_point_that_is_refused_changes_nothing_also_when_a_step_is_lost_on_the_way() {
+    // A step of 1 is lost between 16777216 and 16777217: not at either end of this sweep.
+    let mut smooth = Smooth::new(2, 3);
+    let mut out = Vec::new();
+    let mut take = |text: &str| {
+        out.clear();
+        let how = smooth.take(&Line::parse(text.as_bytes()).unwrap(), &mut out).map(|_| ());
+        (how, out.len())
+    };
+    assert_eq!(take("1 2 10 16777210 0 0 0 0"), (Ok(()), 1));
+    let (how, said) = take("1 2 10 16777226 0 0 0 0");
+    assert!(how.unwrap_err().contains("lost") && said == 0);
+    assert_eq!(take("1 2 10 16777212 0 0 0 0"), (Ok(()), 3), "it is where it was");
+    // A sweep is never a flood: the chain takes more lines than that for one input.
+    let flood = swarmyard_modules::LinkLimits::default().per_input;
+    assert_eq!(take("1 2 10 16727213 0 0 0 0").0, Ok(()));
+    let (how, said) = take("1 2 10 16627213 0 0 0 0");
+    assert!(how.is_err() && said == 0);
+    let (how, said) = take("1 2 10 16677213 0 0 0 0");
+    assert!(how.is_ok() && said == 50_001 && (said as u64) < flood);
+}
+
+#[test]
+fn a_step_beyond_single_precision_is_none() {
+    let mut smooth = Smooth::new(2, 3);
+    for text in ["0 2 65531 1 1e300", "0 2 65531 2 0", "0 2 65531 2 1e-300", "0 2 65531 3 -1"] {
+        assert!(smooth.take(&Line::parse(text.as_bytes()).unwrap(), &mut Vec::new()).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn as_a_module_it_passes_on_what_is_not_its_own() {
     let mut station = Station::new(2, Smooth::new(2, 3));
     assert_eq!(station.take(b"4 3 12 1 2 3 4").out, ["4 3 12 1 2 3 4"]);

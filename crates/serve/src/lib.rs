@@ -32,6 +32,7 @@ mod parcel;
 mod problems;
 mod relay;
 mod runner;
+mod screen;
 mod server;
 mod shot;
 mod show;
@@ -43,6 +44,7 @@ mod world;
 pub use message::fuzz_request;
 pub use modules::ModuleServer;
 pub use relay::{Relay, RelayOptions, Traffic};
+pub use screen::Screen;
 pub use server::{Options, Server, StartError};
 
 /// Version of the protocol.

@@ -137,7 +137,8 @@ impl ModuleServer {
         format!("http://{}/{token}#/modules", self.address)
     }
 
-    /// Shows a scene in the place of the one before.
+    /// Shows a scene in the place of the one before. That costs as much as the whole scene; one that changes with every
+    /// line is shown by a [`crate::Screen`].
     pub fn show(&self, scenery: &Scenery) {
         let mut value = json!(scenery);
         value["is"] = json!("scenery");
@@ -291,6 +292,7 @@ async fn command(desk: &Desk, line: &str) -> Result<(), String> {
     desk.commands.try_send(asked).map_err(|_| "the chain has too much to do, or has ended")?;
     match timeout(PATIENCE, answer).await {
         Ok(Ok(how)) => how,
-        _ => Err("the chain has ended".into()),
+        Ok(Err(_)) => Err("the chain has ended".into()),
+        Err(_) => Err("the chain has too much to do: it has not taken this yet".into()),
     }
 }

@@ -214,6 +214,63 @@ fn a_host_that_is_frozen_in_the_middle_of_a_stream_changes_no_byte_of_it() {
 }
 
 #[test]
+fn a_host_that_dies_with_the_source_and_two_modules_changes_no_byte_of_the_stream() {
+    let dir = folder("whole-chain");
+    let (mut a, b) = (Host::start("a", &dir, &[]), Host::start("b", &dir, &[]));
+    let long = "0.123456789 ".repeat(8);
+    let source = format!(
+        "sh -c 'i=0; while [ $i -lt 900 ]; do i=$((i+1)); echo 1 $((i % 2 + 2)) 5 $i {long}$i; done'"
+    );
+    let counter = dir.join("counter").display().to_string();
+    let hosts = format!("{},{}", a.address(), b.address());
+    let mut child = command(&[
+        "simulate", "--lease", LEASE, "--hosts", &hosts, "a", &source, "a", "counter", "a", "counter",
+    ]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut out: Vec<String> = lines.by_ref().take(60).collect();
+    a.kill();
+    out.extend(lines);
+    let output = child.wait_with_output().unwrap();
+    let told = errors(&output);
+    assert!(output.status.success(), "{told}");
+    // Not each of them need be there still: the source may have said everything.
+    assert!(told.matches("runs on host `b`").count() >= 2, "{told}");
+    assert!(!told.contains("others than before") && !told.contains("in another way"), "{told}");
+    let local = run(&["simulate", "local", &source, "local", &counter, "local", &counter], "");
+    assert_eq!(out, said(&local).lines().collect::<Vec<_>>(), "{told}");
+    assert_eq!(out.len(), 901);
+}
+
+#[test]
+fn a_host_that_is_withdrawn_in_the_middle_of_a_stream_changes_no_byte_of_it() {
+    let dir = folder("withdrawn");
+    let load = dir.join("load").display().to_string();
+    std::fs::write(&load, "0").unwrap();
+    let idle = ["--idle", "--busy-above", "1", "--load-from", &load];
+    let (a, b) = (Host::start("a", &dir, &idle), Host::start("b", &dir, &[]));
+    let source = numbers(1500);
+    let counter = dir.join("counter").display().to_string();
+    let hosts = format!("{},{}", a.address(), b.address());
+    let mut child =
+        command(&["simulate", "--lease", LEASE, "--hosts", &hosts, "local", &source, "a", "counter"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut out: Vec<String> = lines.by_ref().take(60).collect();
+    // The owner comes back; nobody reads on before the host has noticed.
+    std::fs::write(&load, "9").unwrap();
+    let since = Instant::now();
+    while a.info()["free"] != 0 {
+        assert!(since.elapsed() < Duration::from_secs(60), "{}", a.info());
+    }
+    out.extend(lines);
+    let output = child.wait_with_output().unwrap();
+    let told = errors(&output);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("host `a`") && told.contains("runs on host `b`"), "{told}");
+    let local = run(&["simulate", "local", &source, "local", &counter], "");
+    assert_eq!(out, said(&local).lines().collect::<Vec<_>>());
+}
+
+#[test]
 fn a_module_is_added_on_another_host_while_a_chain_runs() {
     let dir = folder("added");
     let a = Host::start("a", &dir, &["--can", "sums"]);
@@ -374,15 +431,14 @@ fn a_sister_process_has_the_bytes_and_the_exit_code_of_a_program_elsewhere() {
 fn certificates_and_the_access_file_say_who_may_use_programs() {
     let dir = folder("keys");
     let keys = dir.join("keys").display().to_string();
-    for words in
-        [vec!["init", &keys], vec!["add", &keys, "a"], vec!["add", &keys, "desk"], vec!["add", &keys, "wall"]]
-    {
-        let words: Vec<&str> = ["keys"].into_iter().chain(words).collect();
-        assert!(run(&words, "").status.success(), "{words:?}");
+    assert!(run(&["keys", "init", &keys], "").status.success());
+    for name in ["a", "desk", "hand", "wall"] {
+        assert!(run(&["keys", "add", &keys, name], "").status.success(), "{name}");
     }
     let access = dir.join("access.toml");
-    std::fs::write(&access, "[members]\na = [\"worker\"]\ndesk = [\"console\"]\nwall = [\"display\"]\n")
-        .unwrap();
+    let roles = [("a", "worker"), ("desk", "console"), ("hand", "module"), ("wall", "display")];
+    let roles: String = roles.iter().map(|(name, role)| format!("{name} = [\"{role}\"]\n")).collect();
+    std::fs::write(&access, format!("[members]\n{roles}")).unwrap();
     let a = Host::start("a", &dir, &["--keys", &keys, "--access", &access.display().to_string()]);
     let address = a.address();
     let pipe = |who: &[&str]| {
@@ -390,8 +446,15 @@ fn certificates_and_the_access_file_say_who_may_use_programs() {
         let words: Vec<&str> = words.iter().chain(who).chain(&["a", "cat"]).copied().collect();
         run(&words, "hello")
     };
-    let allowed = pipe(&["--keys", &keys, "--name", "desk"]);
-    assert_eq!((allowed.status.code(), said(&allowed)), (Some(0), "hello".into()), "{}", errors(&allowed));
+    for name in ["desk", "hand"] {
+        let allowed = pipe(&["--keys", &keys, "--name", name]);
+        assert_eq!(
+            (allowed.status.code(), said(&allowed)),
+            (Some(0), "hello".into()),
+            "{}",
+            errors(&allowed)
+        );
+    }
     // A display may look at the host, and has nothing started there; a stranger does not even reach it.
     let wall = ["--keys", &keys, "--name", "wall"];
     for (who, why) in [(&wall[..], "host `a` refuses"), (&[], "host `a` at ")] {

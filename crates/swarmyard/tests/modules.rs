@@ -1,8 +1,13 @@
 //! `simulate`, `pipe` and `module`, from outside: real pipes, real processes.
 
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+use tungstenite::client::IntoClientRequest as _;
+use tungstenite::{Message, WebSocket};
 
 const BIN: &str = env!("CARGO_BIN_EXE_swarmyard");
 const RESET: &str = "0 0 0 -10 -10 -10 10 10 10";
@@ -257,4 +262,215 @@ fn a_module_said_to_be_stateless_says_the_same_and_does_not_get_its_past_again()
         assert!(told.contains(&format!("started again; it gets {inputs} inputs again")), "{words:?}: {told}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn there_is_one_reset_with_the_box_that_was_asked_for() {
+    let tenth = ["--universe", "-10", "-10", "-10", "10", "10", "10"];
+    let points = points();
+    let words = [&["simulate"], &tenth[..], &["local", &points, "local", "smooth"]].concat();
+    let output = run(&words, "");
+    assert!(output.status.success(), "{}", errors(&output));
+    let resets =
+        |lines: &[String]| lines.iter().filter(|l| l.starts_with("0 0 0 ")).cloned().collect::<Vec<_>>();
+    assert_eq!(resets(&out(&output)), [RESET]);
+    // Whoever steers gives another one: the source says its points again, in that box. All of it is said when stdin has
+    // ended, and with it the chain.
+    let five = "0 0 0 -5 -5 -5 5 5 5";
+    let mut child = Chain::start(&["--control"], &[&points, "smooth"]);
+    assert_eq!(child.said.by_ref().find(|l| l.starts_with("0 0 65535 7 ")).as_deref(), Some("0 0 65535 7 0"));
+    child.say(five);
+    child.say("0 2 65531 1 2");
+    drop(child.stdin.take());
+    let rest: Vec<String> = child.said.by_ref().collect();
+    assert_eq!(resets(&rest), [five], "{rest:?}");
+    assert_eq!(rest.iter().filter(|l| l.starts_with("0 0 65535 7 ")).count(), 1, "{rest:?}");
+    assert!(child.child.wait().unwrap().success());
+}
+
+/// A chain under way.
+struct Chain {
+    child: Child,
+    stdin: Option<std::process::ChildStdin>,
+    said: Box<dyn Iterator<Item = String>>,
+}
+
+impl Chain {
+    /// With options, and its programs on this machine.
+    fn start(options: &[&str], programs: &[&str]) -> Chain {
+        let places = programs.iter().flat_map(|p| ["local", *p]);
+        let mut child = Command::new(BIN)
+            .arg("simulate")
+            .args(options)
+            .args(places)
+            .env_remove("SWARMYARD_MODULE")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        Chain { stdin: child.stdin.take(), said: Box::new(said), child }
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// A connection to the page that it serves.
+    fn page(&mut self) -> Page {
+        let mut told = BufReader::new(self.child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let url = told.find_map(|l| l.split_once("http://").map(|(_, rest)| rest.to_owned())).unwrap();
+        // What it tells later is read, so that it is never held up.
+        std::thread::spawn(move || told.for_each(drop));
+        Page::open(url.split('/').next().unwrap())
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A page that is open.
+struct Page {
+    socket: WebSocket<TcpStream>,
+    asked: u64,
+    /// What happened to modules, as it was told.
+    events: Vec<Value>,
+    scenery: Value,
+}
+
+impl Page {
+    fn open(address: &str) -> Page {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let request = format!("ws://{address}/v1/modules").into_client_request().unwrap();
+        let (socket, _) = tungstenite::client(request, stream).unwrap();
+        Page { socket, asked: 0, events: Vec::new(), scenery: Value::Null }
+    }
+
+    fn read(&mut self) -> Value {
+        loop {
+            let Message::Text(text) = self.socket.read().expect("the chain is there") else { continue };
+            let value: Value = serde_json::from_str(&text).unwrap();
+            match value["is"].as_str() {
+                Some("events") => self.events.extend(value["lines"].as_array().unwrap().iter().cloned()),
+                Some("scenery") => self.scenery = value.clone(),
+                _ => {}
+            }
+            return value;
+        }
+    }
+
+    /// Reads until this holds.
+    fn until(&mut self, what: impl Fn(&Page) -> bool) {
+        while !what(self) {
+            self.read();
+        }
+    }
+
+    /// Sends a line; answers why it was refused.
+    fn send(&mut self, line: &str) -> Option<String> {
+        self.asked += 1;
+        self.socket.send(Message::text(json!({ "id": self.asked, "line": line }).to_string())).unwrap();
+        loop {
+            let answer = self.read();
+            if answer["is"] == "answer" && answer["id"] == self.asked {
+                return answer["why"].as_str().map(str::to_owned);
+            }
+        }
+    }
+
+    /// How often the source has ended.
+    fn ends(&self) -> usize {
+        self.events.iter().filter(|e| e["number"] == 1 && e["kind"] == "ended").count()
+    }
+}
+
+#[test]
+fn the_page_steers_a_chain_whose_source_has_ended() {
+    let mut chain = Chain::start(&["--serve=127.0.0.1:0"], &[&points(), "smooth", "arm"]);
+    let mut page = chain.page();
+    page.until(|p| p.ends() == 1 && p.scenery["at"] == 7_000_000_000_i64);
+    assert_eq!(page.scenery["universe"]["high"], json!([100.0, 100.0, 100.0]));
+    // A parameter, a move, and a reset that says the points again in its box.
+    assert_eq!(page.send("0 3 65531 1 2"), None);
+    assert_eq!(page.send("0 9 10 42 0 0 0 0"), None);
+    page.until(|p| p.scenery["arm"]["pose"]["base_m"] == 42.0);
+    assert_eq!(page.scenery["made_of"]["links_m"][0], 2.0);
+    assert_eq!(page.send("0 0 0 -5 -5 -5 5 5 5"), None);
+    let five = json!([5.0, 5.0, 5.0]);
+    let is_five = |p: &Page| p.scenery["universe"]["high"] == five;
+    page.until(|p| p.ends() == 2 && is_five(p) && p.scenery["at"] == 7_000_000_000_i64);
+    assert_ne!(page.scenery["arm"]["pose"]["base_m"], 42.0);
+    // What the display does not understand is told with its reason, as it was sent.
+    assert_eq!(page.send("0 9 2 500"), None);
+    assert_eq!(page.send("0 9 99 1"), None);
+    page.until(|p| p.events.iter().filter(|e| e["kind"] == "refused").count() == 2);
+    let text = page.events.iter().map(|e| e["text"].as_str().unwrap()).collect::<String>();
+    assert!(text.contains("a field of view lies between 0 and 180 degrees: `0 9 2 500`"), "{text}");
+    assert!(text.contains("the display does not know command 99: `0 9 99 1`"), "{text}");
+    assert_eq!(page.send("0 0 65534"), None);
+    page.until(|p| p.events.iter().any(|e| e["number"] == 3 && e["kind"] == "ended"));
+    assert!(page.send("0 0 0 -5 -5 -5 5 5 5").unwrap().contains("the chain has ended"));
+}
+
+#[test]
+fn the_page_of_a_display_inside_a_chain_says_that_it_cannot_steer() {
+    // The reset of the box starts it; then nothing more is said.
+    let tenth = ["--universe", "-10", "-10", "-10", "10", "10", "10"];
+    let mut chain = Chain::start(&tenth, &["sleep 1000", "display --serve=127.0.0.1:0"]);
+    let mut page = chain.page();
+    assert!(page.send("0 2 2 60").unwrap().contains("simulate --serve"));
+}
+
+#[test]
+fn a_scene_of_many_things_is_shown_and_the_last_of_them_too() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("many-{}.txt", std::process::id()));
+    let things: String = (1..=3000).map(|i| format!("object {i} {i} 0 0\n")).collect();
+    std::fs::write(&file, things).unwrap();
+    let yard = format!("obstacles {}", file.display());
+    let mut chain = Chain::start(&["--serve=127.0.0.1:0"], &[&points(), &yard]);
+    let mut page = chain.page();
+    page.until(|p| p.ends() == 1 && p.scenery["objects"]["3000"] == json!([3000.0, 0.0, 0.0]));
+    assert_eq!(page.scenery["objects"].as_object().unwrap().len(), 3000);
+    assert_eq!(page.send("0 3 12 7 1 2 3"), None);
+    page.until(|p| p.scenery["objects"]["7"] == json!([1.0, 2.0, 3.0]));
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn whoever_steers_without_pause_does_not_hold_the_chain_up() {
+    let mut chain = Chain::start(&["--control"], &[&points(), "smooth"]);
+    let mut stdin = chain.stdin.take().unwrap();
+    // It may end in the middle of that.
+    let writer =
+        std::thread::spawn(move || while stdin.write_all(&b"0 2 65531 1 1\n".repeat(100)).is_ok() {});
+    // The last point of the source comes out all the same.
+    assert!(chain.said.by_ref().any(|l| l.starts_with("0 0 65535 7 ")));
+    drop(chain);
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_sister_process_is_a_module_of_a_chain_as_well() {
+    let pipe = format!("{BIN} pipe local smooth");
+    let (near, far) = (
+        run(&["simulate", "local", &points(), "local", "smooth"], ""),
+        run(&["simulate", "local", &points(), "local", &pipe], ""),
+    );
+    assert!(far.status.success(), "{}", errors(&far));
+    assert_eq!(out(&far), out(&near));
+    // With the number that the chain gave it.
+    let third = run(&["simulate", "local", "printf '1 5 10 1 0 0 0 0\\n'", "5@local", &pipe], "");
+    assert!(out(&third).last().unwrap().starts_with("5 6 10 "), "{:?}", out(&third));
+}
+
+#[test]
+fn a_journal_is_as_long_as_it_is_told_to_be() {
+    let output = run(&["simulate", "--journal", "3", "local", &points(), "local", "smooth"], "");
+    assert!(errors(&output).contains("more than 3 inputs since the last reset"), "{}", errors(&output));
 }

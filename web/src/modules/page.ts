@@ -43,7 +43,11 @@ class ModulesPage {
     (message) => this.take(message),
     (isOpen) => (document.body.dataset['link'] = isOpen ? 'open' : 'lost'),
   );
+  private readonly low = numbers(t.modulesLow, [-100, -100, -100]);
+  private readonly high = numbers(t.modulesHigh, [100, 100, 100]);
   private scenery: Scenery | null = null;
+  /** The box that the fields of the reset were filled with. */
+  private universe = '';
   private offered: string | null = null;
   private space: ModuleSpace | null = null;
   readonly root = h(
@@ -82,6 +86,13 @@ class ModulesPage {
     this.space?.show(scenery);
     const tip = scenery.arm?.points[4].map((x) => x.toFixed(2)).join(', ');
     fill(this.facts, t.modulesFacts(scenery.at / 1e9, tip ?? null, Object.keys(scenery.boxes).length));
+    const { low, high } = scenery.universe;
+    // Only when there is another one: what somebody is about to write stays.
+    if (this.universe !== [low, high].join()) {
+      this.universe = [low, high].join();
+      this.low.fill(low);
+      this.high.fill(high);
+    }
     const offered = Object.keys(scenery.objects).join();
     if (offered === this.offered) return;
     this.offered = offered;
@@ -112,15 +123,13 @@ class ModulesPage {
   }
 
   private chainGroup(): HTMLElement {
-    const low = numbers(t.modulesLow, [-20, -20, -5]);
-    const high = numbers(t.modulesHigh, [40, 20, 25]);
     return group(
       t.modulesChain,
-      row(...low.fields),
-      row(...high.fields),
+      row(...this.low.fields),
+      row(...this.high.fields),
       row(
         button(t.modulesReset, 'reset', () =>
-          this.send(lines.command(0, lines.RESET, [...low.values(), ...high.values()])),
+          this.send(lines.command(0, lines.RESET, [...this.low.values(), ...this.high.values()])),
         ),
         button(t.modulesEnd, 'end', () => this.send(lines.command(0, lines.END))),
       ),
@@ -212,8 +221,14 @@ function button(title: string, name: string, act: () => Promise<void>): HTMLElem
   return h('button', { type: 'button', data: { test: name }, on: { click: () => void act() } }, title);
 }
 
+interface Numbers {
+  fields: Child[];
+  values(): number[];
+  fill(values: readonly number[]): void;
+}
+
 /** Fields for numbers under one name; a field that holds none counts as 0. */
-function numbers(name: string, start: number[]): { fields: Child[]; values(): number[] } {
+function numbers(name: string, start: number[]): Numbers {
   const fields = start.map((value, i) =>
     h('input', {
       type: 'number',
@@ -224,5 +239,7 @@ function numbers(name: string, start: number[]): { fields: Child[]; values(): nu
   );
   const label = h('span', { class: 'faint' }, name);
   const read = (): number[] => fields.map((f) => (Number.isFinite(f.valueAsNumber) ? f.valueAsNumber : 0));
-  return { fields: [label, ...fields], values: read };
+  const write = (values: readonly number[]): void =>
+    fields.forEach((field, i) => (field.value = String(values[i] ?? 0)));
+  return { fields: [label, ...fields], values: read, fill: write };
 }

@@ -57,6 +57,8 @@ pub trait Module {
 /// A module at work on lines: what comes in, what goes out.
 pub struct Station<M> {
     number: u16,
+    /// Lines for others are its own too.
+    is_for_anybody: bool,
     module: M,
     is_on: bool,
 }
@@ -75,7 +77,19 @@ pub struct Step {
 impl<M: Module> Station<M> {
     /// A module with its number.
     pub fn new(number: u16, module: M) -> Station<M> {
-        Station { number, module, is_on: true }
+        Station { number, is_for_anybody: false, module, is_on: true }
+    }
+
+    /// A module that also takes lines for any other, as a display at the end of a chain does; only switches and parameters
+    /// of others are none of its business.
+    pub fn for_anybody(number: u16, module: M) -> Station<M> {
+        Station { is_for_anybody: true, ..Station::new(number, module) }
+    }
+
+    fn is_mine(&self, line: &Line) -> bool {
+        let is_switch = matches!(line.control(), Some(Control::On | Control::Off | Control::Set(_)));
+        let is_for_one = ![EVERYONE, NOBODY].contains(&line.recipient);
+        line.recipient == self.number || (self.is_for_anybody && is_for_one && !is_switch)
     }
 
     /// The module.
@@ -93,7 +107,7 @@ impl<M: Module> Station<M> {
                 return step;
             }
         };
-        let (is_mine, is_all) = (line.recipient == self.number, line.recipient == EVERYONE);
+        let (is_mine, is_all) = (self.is_mine(&line), line.recipient == EVERYONE);
         let control = line.control();
         if control == Some(Control::End) {
             self.module.end(&mut step.out);

@@ -12,8 +12,9 @@ use super::{Flow, MOVE, Module};
 use crate::control::{SET, Universe};
 use crate::line::Line;
 
-/// A point may not be further away than this many steps: a base sent to a billion would never arrive.
-const MOST_STEPS: usize = 100_000;
+/// A point may not be further away than this many steps: a base sent to a billion would never arrive. Half of what a
+/// chain takes for a flood.
+const MOST_STEPS: usize = 50_000;
 
 /// What the interpolator can be told to do otherwise: parameters 1, 2 and 3.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,31 +78,32 @@ impl Smooth {
     fn go_to(&mut self, new: Point, out: &mut Vec<String>) -> Result<(), String> {
         let mut between = Point { v: self.point.v, ..new };
         let far = |x: &usize| f64::from((new.v[*x] - between.v[*x]).abs()) > self.steps.threshold;
-        let Some(x) = (0..5).find(far) else {
-            self.point = new;
-            return Ok(());
-        };
-        let size = if x == 0 { self.steps.base } else { self.steps.joints };
-        let is_back = new.v[x] < between.v[x];
-        let step = if is_back { -size } else { size };
-        if f64::from(((new.v[x] - between.v[x]) / size).abs()) > MOST_STEPS as f64 {
-            return Err(format!("the point is more than {MOST_STEPS} steps away"));
-        }
-        self.point = new;
-        while if is_back { between.v[x] >= new.v[x] } else { between.v[x] <= new.v[x] } {
-            out.push(self.say(&between));
-            let before = between.v[x];
-            between.v[x] += step;
-            if between.v[x] == before {
-                return Err("the step is lost in so great a number".into());
+        let mut sweep = Vec::new();
+        if let Some(x) = (0..5).find(far) {
+            let size = if x == 0 { self.steps.base } else { self.steps.joints };
+            let is_back = new.v[x] < between.v[x];
+            let step = if is_back { -size } else { size };
+            while if is_back { between.v[x] >= new.v[x] } else { between.v[x] <= new.v[x] } {
+                if sweep.len() > MOST_STEPS {
+                    return Err(format!("the point is more than {MOST_STEPS} steps away"));
+                }
+                sweep.push(self.say(&between));
+                let before = between.v[x];
+                between.v[x] += step;
+                // On the way, not only at its ends: steps get lost where numbers get greater.
+                if between.v[x] == before {
+                    return Err("the step is lost in so great a number".into());
+                }
             }
         }
+        out.append(&mut sweep);
+        self.point = new;
         Ok(())
     }
 
     fn set(&mut self, which: f64, value: f64) -> Result<Flow, String> {
-        if value <= 0.0 || value as f32 <= 0.0 {
-            return Err("steps and threshold are greater than 0".into());
+        if value as f32 <= 0.0 || !(value as f32).is_finite() {
+            return Err("steps and threshold are greater than 0, and not beyond single precision".into());
         }
         match which as u16 {
             1 => self.steps.base = value as f32,

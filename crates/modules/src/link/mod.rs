@@ -18,8 +18,9 @@ use crate::event::{Event, How, Trouble, What};
 use crate::line::{BadLine, Line, Reason};
 use std::collections::VecDeque;
 use swarmyard_base::Time;
-use task::{Answers, Awaited, Done, Task};
+use task::{Awaited, Done, Task};
 
+pub(crate) use task::Answers;
 pub use task::{Ending, LinkLimits, Stamped};
 
 /// A module's place in the chain. See the head of this file.
@@ -27,7 +28,7 @@ pub use task::{Ending, LinkLimits, Stamped};
 pub struct Link {
     number: u16,
     name: String,
-    /// Answers depend on the input alone: it need not get old inputs again.
+    /// Answers depend on the input and on parameters alone: it need not get other old inputs again.
     is_stateless: bool,
     limits: LinkLimits,
     /// Simulated time of the last input.
@@ -317,7 +318,7 @@ impl Link {
         let Some(awaited) = self.awaiting.front_mut() else {
             return self.last_word(line);
         };
-        awaited.seen.add(line.text());
+        awaited.seen.add(line.text().as_bytes());
         let seen = awaited.seen;
         if seen.count > per_input {
             self.trouble(Trouble::Flood(per_input));
@@ -358,15 +359,16 @@ impl Link {
             if task.answers != awaited.seen {
                 self.event(What::Differs { input: self.journal.len() });
             }
-            self.keep(Done { text: task.line.text().to_owned(), answers: task.answers });
+            let is_parameter = matches!(task.line.control(), Some(Control::Set(_)));
+            self.keep(Done { text: task.line.text().to_owned(), answers: task.answers }, is_parameter);
         }
         self.advance();
     }
 
     /// Remembers a finished input, for a program that has to be started again.
-    fn keep(&mut self, done: Done) {
+    fn keep(&mut self, done: Done, is_parameter: bool) {
         let is_reset = self.journal.is_empty();
-        if self.is_stateless && !is_reset {
+        if self.is_stateless && !is_reset && !is_parameter {
             return;
         }
         if self.journal.len() < self.limits.journal {

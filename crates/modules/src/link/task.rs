@@ -78,17 +78,18 @@ pub(super) struct Done {
     pub(super) answers: Answers,
 }
 
+/// What somebody has said: enough to know whether it is said again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Answers {
-    pub(super) count: u64,
-    pub(super) hash: u64,
+pub(crate) struct Answers {
+    pub(crate) count: u64,
+    hash: u64,
 }
 
 impl Answers {
-    pub(super) fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, line: &[u8]) {
         self.count += 1;
         let mut bytes = self.hash.to_le_bytes().to_vec();
-        bytes.extend(text.as_bytes());
+        bytes.extend(line);
         self.hash = bytes_hash(&bytes);
     }
 }

@@ -22,7 +22,7 @@ const CHUNK: usize = 16_384;
 /// How long modules may take, by the clock on the wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Without a word, while it should answer and everybody waits for it.
+    /// Without a finished line, while it should answer and everybody waits for it.
     pub answer: Duration,
     /// To end, after the end of its input.
     pub grace: Duration,
@@ -118,6 +118,17 @@ impl Runner {
         self.chain.head.control(text)
     }
 
+    /// Whether whoever steers may say more now: so much of theirs waits at the head, and no more.
+    #[must_use]
+    pub fn wants_control(&self) -> bool {
+        self.chain.head.wants_control()
+    }
+
+    /// Whether the chain stays open when its source has ended by itself ([`Head::stay`]).
+    pub fn stay(&mut self, stays: bool) {
+        self.chain.head.stay(stays);
+    }
+
     /// Ends the stream: what was said goes through, and everybody ends in order.
     pub fn end(&mut self) {
         self.chain.head.end();
@@ -131,11 +142,11 @@ impl Runner {
             self.look_after(place);
         }
         self.chain.pump();
-        let (ready, waited) = self.wait(wait);
-        for (place, pipe) in &ready {
-            self.carry(*place, *pipe);
+        let begun = Instant::now();
+        for (place, pipe) in self.wait(wait) {
+            self.carry(place, pipe);
         }
-        self.mind_silence(&ready, waited);
+        self.mind_silence(begun.elapsed());
         self.chain.pump();
         while let Some(event) = self.chain.next_event() {
             if let What::Ended(how) | What::GivenUp(how) = &event.what {
@@ -203,29 +214,31 @@ impl Runner {
 
     fn look_after_source(&mut self) {
         let Spring::Program(seat) = &mut self.source else { return };
+        let head = &mut self.chain.head;
         seat.pump_out();
-        let anew = self.chain.head.starts_anew();
-        if anew {
-            seat.kill();
-        } else if self.chain.head.finished().is_some() && seat.is_running() {
-            // The end was said, or nobody listens any more.
-            if let Some(how) = seat.ended(|_| {}) {
-                self.chain.head.source_ended(how);
-            } else {
-                seat.kill();
-                self.chain.head.source_ended(How::Stopped);
+        if head.starts_anew() {
+            if !seat.is_running() {
+                head.event(What::Started);
             }
-            return;
-        } else if self.chain.head.must_end().is_some() {
             seat.kill();
-            let how = How::Killed(String::new());
-            if !self.chain.head.source_ended(how) {
+        } else {
+            if !seat.is_running() {
                 return;
             }
-        } else {
-            let head = &mut self.chain.head;
-            let Some(how) = seat.ended(|line| head.from_source(line)) else { return };
-            if !self.chain.head.source_ended(how) {
+            let how = match seat.ended(|line| head.from_source(line)) {
+                Some(how) => how,
+                None if head.must_end().is_some() => {
+                    seat.kill();
+                    How::Killed(String::new())
+                }
+                // Somebody else ended the stream, or nobody listens any more.
+                None if head.finished().is_some() && !head.is_closing() => {
+                    seat.kill();
+                    How::Stopped
+                }
+                None => return,
+            };
+            if !head.source_ended(how) {
                 return;
             }
         }
@@ -267,14 +280,15 @@ impl Runner {
         seat.pump_out();
     }
 
-    /// Sleeps until something can be carried; answers what, and how long it slept.
-    fn wait(&self, wait: Duration) -> (Vec<(Place, Pipe)>, Duration) {
+    /// Sleeps until something can be carried; answers what.
+    fn wait(&self, wait: Duration) -> Vec<(Place, Pipe)> {
         let mut pipes: Vec<(Place, Pipe, BorrowedFd<'_>)> = Vec::new();
         let head = &self.chain.head;
         let mut looks = false;
         match &self.source {
             Spring::Program(seat) => {
-                pipes.extend(seat.pipes(None, head.wants_output()));
+                // What it says after the end is for nobody, but must not hold it up.
+                pipes.extend(seat.pipes(None, head.wants_output() || head.is_closing()));
                 looks |= seat.is_mute();
             }
             Spring::Stream(file, _) if head.wants_output() => pipes.push((None, Pipe::Output, file.as_fd())),
@@ -288,11 +302,9 @@ impl Runner {
         let mut files: Vec<PollFd<'_>> = pipes.iter().map(|p| PollFd::new(p.2, flags(p.1))).collect();
         let longest = if looks { wait.min(LOOK) } else { wait };
         let timeout = PollTimeout::try_from(longest).unwrap_or(PollTimeout::MAX);
-        let begun = Instant::now();
         let _ = poll(&mut files, timeout);
-        let waited = begun.elapsed();
         let ready = files.iter().zip(&pipes).filter(|(f, _)| f.any().unwrap_or(false));
-        (ready.map(|(_, p)| (p.0, p.1)).collect(), waited)
+        ready.map(|(_, p)| (p.0, p.1)).collect()
     }
 
     fn carry(&mut self, place: Place, pipe: Pipe) {
@@ -333,21 +345,31 @@ impl Runner {
         }
     }
 
-    /// Counts how long modules have been silent. Only time that was spent waiting counts: while the chain's own reader
-    /// takes its time, nobody hangs.
-    fn mind_silence(&mut self, ready: &[(Place, Pipe)], waited: Duration) {
+    /// Counts how long modules have been silent: only a finished line breaks silence, however many bytes come. Only time
+    /// counts in which they were listened to: while the chain's own reader takes its time, nobody hangs.
+    fn mind_silence(&mut self, listened: Duration) {
         for (place, seat) in self.seats.iter_mut().enumerate() {
             let Some(link) = self.chain.link_mut(place) else { continue };
-            let spoke = ready.contains(&(Some(place), Pipe::Output));
+            let spoke = std::mem::take(&mut seat.spoke);
             if spoke || !seat.is_running() || !link.is_busy() || !link.wants_output() {
                 seat.silent = Duration::ZERO;
                 continue;
             }
-            seat.silent += waited;
+            seat.silent += listened;
             let limit = if link.is_closing() { self.patience.grace } else { self.patience.answer };
             if seat.silent > limit {
                 link.trouble(Trouble::Hang(seat.silent.as_secs_f64()));
                 seat.silent = Duration::ZERO;
+            }
+        }
+        let head = &mut self.chain.head;
+        if let Spring::Program(seat) = &mut self.source
+            && seat.is_running()
+            && head.is_closing()
+        {
+            seat.silent += listened;
+            if seat.silent > self.patience.grace {
+                head.trouble(Trouble::Hang(seat.silent.as_secs_f64()));
             }
         }
     }

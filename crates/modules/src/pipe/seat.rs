@@ -33,6 +33,8 @@ pub(super) struct Seat {
     running: Option<Running>,
     /// How long it has been silent while it should answer.
     pub(super) silent: Duration,
+    /// Whether it has finished a line since that was looked at.
+    pub(super) spoke: bool,
 }
 
 struct Running {
@@ -50,7 +52,7 @@ struct Running {
 
 impl Seat {
     pub(super) fn new(program: Program) -> Seat {
-        Seat { program, running: None, silent: Duration::ZERO }
+        Seat { program, running: None, silent: Duration::ZERO, spoke: false }
     }
 
     pub(super) fn begin(&mut self, placed: Placed) -> nix::Result<()> {
@@ -132,14 +134,17 @@ impl Seat {
     }
 
     /// Reads what it says, once; only called when there is something, or the end.
-    pub(super) fn read_output(&mut self, each: impl FnMut(&[u8])) {
+    pub(super) fn read_output(&mut self, mut each: impl FnMut(&[u8])) {
         let Some(r) = &mut self.running else { return };
         let Some(output) = &r.output else { return };
         let mut buffer = [0; CHUNK];
         match read(output, &mut buffer) {
             Err(Errno::EINTR | Errno::EAGAIN) => {}
             Ok(0) | Err(_) => r.output = None,
-            Ok(n) => r.said.push(&buffer[..n], each),
+            Ok(n) => r.said.push(&buffer[..n], |line| {
+                self.spoke = true;
+                each(line);
+            }),
         }
     }
 

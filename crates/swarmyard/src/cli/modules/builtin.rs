@@ -4,7 +4,7 @@ use super::super::fail::{Exit, Failure};
 use super::super::out::Out;
 use super::{PAGE, page};
 use clap::{Args, Subcommand};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
@@ -14,8 +14,10 @@ use swarmyard_modules::builtin::obstacles::Obstacles;
 use swarmyard_modules::builtin::smooth::Smooth;
 use swarmyard_modules::builtin::trajectory::Trajectory;
 use swarmyard_modules::builtin::{MOVE, Module, Station, literal, module_number};
-use swarmyard_modules::control::{EVERYONE, NOBODY};
-use swarmyard_modules::{Control, Line, Scenery, Splitter, Universe};
+use swarmyard_modules::control::NOBODY;
+use swarmyard_modules::line::MOST_BYTES;
+use swarmyard_modules::{Control, Event, Line, Scenery, Splitter, Universe, What};
+use swarmyard_serve::Screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,6 +26,9 @@ Examples:
 
 /// The number of a display that shows whatever comes.
 pub(super) const ANY: u16 = 65534;
+/// Why the page of a display inside a chain cannot steer.
+const NOT_HEAD: &str = "this display is a module of a chain, so what it says does not enter at the head: steer by the page of \
+    `simulate --serve`, or by `simulate --control`";
 /// Largest file that is read.
 const MOST_FILE: u64 = 64 << 20;
 
@@ -43,7 +48,7 @@ enum Which {
         file: PathBuf,
         #[command(flatten)]
         names: Names,
-        /// Two corners of the universe
+        /// Two corners of the universe [default: those of the reset that a chain gives it on stdin; else ±100 m]
         #[arg(long, value_name = "X", num_args = 6, allow_hyphen_values = true)]
         universe: Option<Vec<f64>>,
         /// Seconds to wait after each point, by the clock on the wall
@@ -108,7 +113,7 @@ struct DisplayArgs {
 }
 
 /// The number that a chain gave this process.
-fn given() -> Option<u16> {
+pub(super) fn given() -> Option<u16> {
     std::env::var("SWARMYARD_MODULE").ok().and_then(|t| module_number(&t).ok())
 }
 
@@ -126,7 +131,11 @@ pub(crate) fn module(args: &ModuleArgs, out: &Out) -> Result<Exit, Failure> {
             let text = read(file)?;
             let trajectory = Trajectory::parse(&text).map_err(|e| wrong(file, &e))?;
             let (me, to) = names.with(1);
-            let universe = box_of(universe.as_deref())?;
+            let first = first_reset()?;
+            let universe = match universe {
+                Some(corners) => box_of(Some(corners))?,
+                None => first.unwrap_or_default(),
+            };
             say_points(&trajectory, (me, to), universe, seconds(*pace)?)?;
             if *stay {
                 say_again(&trajectory, (me, to), seconds(*pace)?, out)?;
@@ -159,6 +168,22 @@ fn run<M: Module>(mut station: Station<M>, out: &Out) -> Result<Exit, Failure> {
     let stdout = std::io::BufWriter::new(std::io::stdout().lock());
     station.run(std::io::stdin().lock(), stdout, |text| out.say(text))?;
     Ok(Exit::Ok)
+}
+
+/// The box of the reset that a chain says to its source first, as to every module. In plain pipes stdin is not read: there a
+/// source is the beginning.
+fn first_reset() -> Result<Option<Universe>, Failure> {
+    let stdin = std::io::stdin();
+    if given().is_none() || stdin.is_terminal() {
+        return Ok(None);
+    }
+    let mut line = Vec::new();
+    stdin.lock().take(MOST_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
+    let control = Line::parse(line.trim_ascii_end()).ok().and_then(|l| l.control());
+    Ok(match control {
+        Some(Control::Reset(universe)) => Some(universe),
+        _ => None,
+    })
 }
 
 /// Says the reset and every point.
@@ -228,24 +253,21 @@ fn each_line(mut each: impl FnMut(&[u8]) -> Result<bool, Failure>) -> Result<(),
     }
 }
 
-/// A line as the display takes it that shows whatever comes.
-pub(super) fn for_the_display(line: &Line) -> Vec<u8> {
-    if [EVERYONE, NOBODY].contains(&line.recipient) {
-        return line.text().as_bytes().to_vec();
-    }
-    let switches = matches!(line.control(), Some(Control::On | Control::Off | Control::Set(_)));
-    let to = if switches { line.recipient } else { ANY };
-    Line::new(line.sender, to, line.command, &line.values).text().as_bytes().to_vec()
-}
-
 fn display(args: &DisplayArgs, out: &Out) -> Result<Exit, Failure> {
     let in_chain = given().is_some();
     let number = args.number.or_else(given);
     let pace = seconds(args.pace)?;
-    let mut station = Station::new(number.unwrap_or(ANY), Scenery::default());
+    let mut station = match number {
+        Some(number) => Station::new(number, Scenery::default()),
+        None => Station::for_anybody(ANY, Scenery::default()),
+    };
+    let number = number.unwrap_or(ANY);
     let Some(address) = args.serve else {
         each_line(|bytes| {
-            let step = show(&mut station, bytes, number, out);
+            let step = show(&mut station, bytes);
+            if let Some(said) = &step.said {
+                out.say(said);
+            }
             if in_chain {
                 // In a chain stdout is the stream, and people read stderr.
                 for line in &step.passed {
@@ -260,7 +282,7 @@ fn display(args: &DisplayArgs, out: &Out) -> Result<Exit, Failure> {
         })?;
         return Ok(Exit::Ok);
     };
-    let server = page(number.unwrap_or(ANY), address, args.web.clone(), out)?;
+    let mut screen = Screen::new(page(number, address, args.web.clone(), out)?);
     let (said, lines) = sync_channel::<Vec<u8>>(256);
     std::thread::spawn(move || {
         // When nobody takes them any more, this process ends.
@@ -268,26 +290,38 @@ fn display(args: &DisplayArgs, out: &Out) -> Result<Exit, Failure> {
     });
     let mut is_open = true;
     loop {
-        while let Some(asked) = server.next_command() {
+        while let Some(asked) = screen.server.next_command() {
+            if in_chain {
+                asked.answer(Err(NOT_HEAD.into()));
+                continue;
+            }
             // The paper's circle: what is steered here enters at the head, by a pipe that leads back there.
             let how = out.data(&asked.line).map_err(|_| "nobody reads what this display writes".to_owned());
             asked.answer(how);
         }
+        screen.catch_up(station.module());
         if !is_open {
             std::thread::sleep(Duration::from_millis(20));
             continue;
         }
         match lines.recv_timeout(Duration::from_millis(20)) {
             Ok(bytes) => {
-                let step = show(&mut station, &bytes, number, out);
+                let step = show(&mut station, &bytes);
+                if let Some(said) = step.said {
+                    out.say(&said);
+                    let at = station.module().at;
+                    let what = What::Refused(said);
+                    screen.server.tell(&Event { number, name: "display".into(), at, what });
+                }
                 for line in step.passed.iter().filter(|_| in_chain) {
                     out.data(line)?;
                 }
-                server.show(station.module());
+                screen.changed(station.module());
                 if in_chain && step.is_end {
                     return Ok(Exit::Ok);
                 }
                 if step.is_change {
+                    screen.rest(station.module(), pace);
                     std::thread::sleep(pace);
                 }
             }
@@ -304,23 +338,18 @@ fn display(args: &DisplayArgs, out: &Out) -> Result<Exit, Failure> {
 /// What a line did to the scene.
 struct Shown {
     passed: Vec<String>,
+    /// What is to be told to people.
+    said: Option<String>,
     is_change: bool,
     is_end: bool,
 }
 
-fn show(station: &mut Station<Scenery>, bytes: &[u8], number: Option<u16>, out: &Out) -> Shown {
-    let line = Line::parse(bytes).ok();
-    let mine = match &line {
-        Some(line) if number.is_none() => for_the_display(line),
-        _ => bytes.to_vec(),
-    };
+fn show(station: &mut Station<Scenery>, bytes: &[u8]) -> Shown {
     let before = station.module().lines;
-    let step = station.take(&mine);
-    if let Some(said) = &step.said {
-        out.say(said);
-    }
-    let is_move = line.is_some_and(|l| l.command == MOVE);
-    Shown { passed: step.out, is_change: is_move && station.module().lines != before, is_end: step.is_end }
+    let step = station.take(bytes);
+    let is_move = Line::parse(bytes).is_ok_and(|l| l.command == MOVE);
+    let is_change = is_move && station.module().lines != before;
+    Shown { passed: step.out, said: step.said, is_change, is_end: step.is_end }
 }
 
 fn print(scenery: &Scenery, in_chain: bool, out: &Out) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 use super::super::cluster::ReachArgs;
 use super::super::fail::{Exit, Failure};
 use super::super::out::{Out, marked};
+use super::builtin::{ANY, given};
 use super::{PAGE, control, here, page, program, tell};
 use clap::Args;
 use serde_json::json;
@@ -12,13 +13,13 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 use swarmyard_modules::builtin::Station;
 use swarmyard_modules::builtin::module_number;
 use swarmyard_modules::pipe::{Patience, Runner, Source};
-use swarmyard_modules::{Head, How, LinkLimits, Scenery, Stamped, Universe};
-use swarmyard_serve::ModuleServer;
+use swarmyard_modules::{Event, Head, How, LinkLimits, Scenery, Stamped, Universe, What};
+use swarmyard_serve::Screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +35,8 @@ Examples:
 
 /// Longest wait between two looks at everything else.
 const WAIT: Duration = Duration::from_millis(50);
+/// Most lines that are taken from whoever steers before the chain goes on.
+const MOST_AT_ONCE: usize = 64;
 
 /// Arguments of `simulate`.
 #[derive(Args)]
@@ -44,13 +47,15 @@ pub(crate) struct SimulateArgs {
     /// built-in modules stand for them
     #[arg(value_name = "HOST PROGRAM", required = true, num_args = 2..)]
     places: Vec<String>,
-    /// Two corners of the universe, for a source that does not begin with a reset
+    /// Two corners of the universe: the box of the first reset, which the source is told too
     #[arg(long, value_name = "X", num_args = 6, allow_hyphen_values = true)]
     universe: Option<Vec<f64>>,
-    /// Lines on stdin enter at the head of the chain; `add HOST PROGRAM` adds a module at its end
+    /// Lines on stdin enter at the head of the chain; `add HOST PROGRAM` adds a module at its end. The chain stays open
+    /// when its source has ended, until the end of stdin or `0 0 65534`
     #[arg(long)]
     control: bool,
-    /// Show the scene in a browser, with a control panel; lines are not printed then
+    /// Show the scene in a browser, with a control panel; lines are not printed then. The chain stays open when its
+    /// source has ended, until it is ended from there or interrupted
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true, default_missing_value = PAGE)]
     serve: Option<SocketAddr>,
     /// Take the page from this folder
@@ -69,7 +74,7 @@ pub(crate) struct SimulateArgs {
 #[derive(Args)]
 #[command(before_help = PIPE_EXAMPLES)]
 pub(crate) struct PipeArgs {
-    /// Where the module runs: `[NUMBER@]HOST` [number: 2]
+    /// Where the module runs: `[NUMBER@]HOST` [number: SWARMYARD_MODULE, which a chain sets; else 2]
     host: String,
     /// The module's program, with its arguments as one word in quotes; with --bytes its name and its arguments, after
     /// `--` when they begin with a dash
@@ -100,11 +105,19 @@ struct Limits {
     /// How often a module that died is started again, between two resets
     #[arg(long, value_name = "N", default_value_t = LinkLimits::default().restarts)]
     restarts: u32,
+    /// Inputs since the last reset that are kept for a module that dies; beyond, it cannot be started again
+    #[arg(long, value_name = "N", default_value_t = LinkLimits::default().journal)]
+    journal: usize,
 }
 
 impl Limits {
     fn of_links(&self) -> LinkLimits {
-        LinkLimits { per_input: self.flood, restarts: self.restarts, ..LinkLimits::default() }
+        LinkLimits {
+            per_input: self.flood,
+            restarts: self.restarts,
+            journal: self.journal,
+            ..LinkLimits::default()
+        }
     }
 
     fn patience(&self) -> Result<Patience, Failure> {
@@ -130,6 +143,7 @@ pub(crate) fn simulate(args: &SimulateArgs, out: &Out) -> Result<Exit, Failure> 
     let mut programs = programs.into_iter();
     let source = programs.next().ok_or_else(|| usage("there is no source"))?;
     let mut head = Head::new(source.number, source.name(), universe);
+    head.stay(args.serve.is_some() || args.control);
     if args.universe.is_some() {
         head.begin();
     }
@@ -146,7 +160,8 @@ pub(crate) fn simulate(args: &SimulateArgs, out: &Out) -> Result<Exit, Failure> 
     }
     let shown = match args.serve {
         Some(address) => {
-            Some(Shown::new(page(super::builtin::ANY, address, args.web.clone(), out)?, args.pace)?)
+            let server = page(ANY, address, args.web.clone(), out)?;
+            Some(Shown::new(Screen::new(server), args.pace)?)
         }
         None => None,
     };
@@ -163,11 +178,12 @@ pub(crate) fn pipe(args: &PipeArgs, out: &Out) -> Result<Exit, Failure> {
         let what = "a module's program and its arguments are one word in quotes";
         return Err(Failure::new(Exit::Usage, "usage", what).help("with --bytes they are words of their own"));
     };
-    let mut module = program(&args.host, command, 2)?;
+    // As a module of another chain it has the number that it was given there.
+    let mut module = program(&args.host, command, given().unwrap_or(2))?;
     module.is_stateless = args.limits.stateless.contains(&module.number);
     // Whoever is before it has a number of its own; the stream itself has none, so it takes one that is free.
     let number = if module.number == 1 { 2 } else { 1 };
-    let head = Head::new(number, "stdin", Universe::default());
+    let head = Head::new(number, "stdin", Universe::default()).with_marks();
     let stdin = std::io::stdin().as_fd().try_clone_to_owned()?;
     let limits = args.limits.of_links();
     let patience = args.limits.patience()?;
@@ -193,27 +209,37 @@ pub(super) fn universe(corners: Option<&[f64]>) -> Result<Universe, Failure> {
 
 /// The display at the end of the chain, for pages.
 struct Shown {
-    server: ModuleServer,
+    screen: Screen,
     station: Station<Scenery>,
     pace: Duration,
 }
 
 impl Shown {
-    fn new(server: ModuleServer, pace_s: f64) -> Result<Shown, Failure> {
+    fn new(screen: Screen, pace_s: f64) -> Result<Shown, Failure> {
         let pace = Duration::try_from_secs_f64(pace_s)
             .map_err(|_| Failure::new(Exit::Usage, "usage", "`--pace` is a number of seconds"))?;
-        Ok(Shown { server, station: Station::new(super::builtin::ANY, Scenery::default()), pace })
+        Ok(Shown { screen, station: Station::for_anybody(ANY, Scenery::default()), pace })
     }
 
     fn take(&mut self, next: &Stamped, out: &Out) {
-        let step = self.station.take(&super::builtin::for_the_display(&next.line));
+        let step = self.station.take(next.line.text().as_bytes());
         if let Some(said) = step.said {
-            out.say(&format!("display: {said}"));
+            self.tell(
+                &Event { number: ANY, name: "display".into(), at: next.at, what: What::Refused(said) },
+                out,
+            );
         }
-        self.server.show(self.station.module());
+        self.screen.changed(self.station.module());
         if !self.pace.is_zero() && next.line.command == swarmyard_modules::builtin::MOVE {
+            self.screen.rest(self.station.module(), self.pace);
             std::thread::sleep(self.pace);
         }
+    }
+
+    /// Tells people here, and those at pages.
+    fn tell(&self, event: &Event, out: &Out) {
+        tell(event, out);
+        self.screen.server.tell(event);
     }
 }
 
@@ -254,14 +280,21 @@ fn drive(
             }
         }
         stdout.flush()?;
+        if let Some(shown) = &mut shown {
+            shown.screen.catch_up(shown.station.module());
+        }
         while let Some(event) = runner.next_event() {
-            tell(&event, out);
-            if let Some(shown) = &shown {
-                shown.server.tell(&event);
+            match &shown {
+                Some(shown) => shown.tell(&event, out),
+                None => tell(&event, out),
+            }
+            let is_source = event.number == runner.chain().head.number() && event.kind() == "ended";
+            if is_source && runner.chain().head.is_dry() {
+                out.say("the source has ended; a reset starts it anew, `0 0 65534` or an interrupt ends the chain");
             }
         }
     }
-    if let Some(shown) = shown.as_ref().filter(|_| !is_closed) {
+    if let Some(shown) = shown.as_mut().filter(|_| !is_closed) {
         linger(shown, &interrupted, out);
     }
     let wrong: Vec<String> = runner
@@ -277,24 +310,35 @@ fn drive(
 }
 
 /// The chain has ended; the page still shows its last scene until somebody ends this.
-fn linger(shown: &Shown, interrupted: &AtomicBool, out: &Out) {
+fn linger(shown: &mut Shown, interrupted: &AtomicBool, out: &Out) {
     out.say("the chain has ended; its last scene is shown until you interrupt this");
     while !interrupted.load(Ordering::SeqCst) {
-        if let Some(asked) = shown.server.wait_command(WAIT) {
+        shown.screen.catch_up(shown.station.module());
+        if let Some(asked) = shown.screen.server.wait_command(WAIT) {
             asked.answer(Err("the chain has ended".into()));
         }
     }
 }
 
-/// Takes what pages and stdin say.
+/// Takes what pages and stdin say: not more than the chain has room for, and not so much that it cannot go on.
 fn listen(runner: &mut Runner, shown: Option<&Shown>, said: Option<&Receiver<String>>, out: &Out) {
-    while let Some(asked) = shown.and_then(|s| s.server.next_command()) {
+    for _ in 0..MOST_AT_ONCE {
+        let screen = shown.map(|s| &s.screen).filter(|_| runner.wants_control());
+        let Some(asked) = screen.and_then(|s| s.server.next_command()) else { break };
         let how = runner.control(&asked.line).map_err(|e| e.to_string());
         asked.answer(how);
     }
-    while let Some(line) = said.and_then(|s| s.try_recv().ok()) {
-        if let Err(why) = obey(runner, &line) {
-            out.say(&format!("not done: {why}"));
+    for _ in 0..MOST_AT_ONCE {
+        let Some(said) = said.filter(|_| runner.wants_control()) else { return };
+        match said.try_recv() {
+            Ok(line) => {
+                if let Err(why) = obey(runner, &line) {
+                    out.say(&format!("not done: {why}"));
+                }
+            }
+            // Nobody can steer any more, so the end of the source is that of the chain.
+            Err(TryRecvError::Disconnected) if shown.is_none() => return runner.stay(false),
+            Err(_) => return,
         }
     }
 }
