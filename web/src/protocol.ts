@@ -326,6 +326,19 @@ export interface WorkersMessage {
     links: LinkFigures[];
     heaviest: RobotFigures[];
   } | null;
+  /** What modules of robots on other hosts cost; servers of older versions do not say. */
+  elsewhere?: ElsewhereFigures[];
+}
+
+/** What everything costs that robots have on one other host. */
+export interface ElsewhereFigures {
+  /** The host, as the robots call it. */
+  place: string;
+  answers: number;
+  /** Seconds from each question to its answer, added up. */
+  waited_s: number;
+  sent: number;
+  received: number;
 }
 
 export interface Problems {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerFigures, WorkersMessage } from './protocol';
-import { busiest, formatBytes, formatMicros, regionsOf, workerRows } from './workers';
+import { busiest, formatBytes, formatMicros, priceRows, regionsOf, workerRows } from './workers';
 
 function figures(worker: number, more: Partial<WorkerFigures> = {}): WorkerFigures {
   return {
@@ -55,6 +55,27 @@ test('a share is never more than the whole, and figures that went back count as 
 test('who is lost is lost, whatever it was doing', () => {
   const now = message(1, [figures(0), figures(1), figures(2, { at_work: false })], { lost: [1] });
   expect(workerRows(now, null).map((r) => r.state)).toEqual(['at work', 'lost', 'idle']);
+});
+
+test('what programs on other hosts cost is shown by where most time goes, and nothing of older servers', () => {
+  const of = (place: string, answers: number, waited_s: number) => ({
+    place,
+    answers,
+    waited_s,
+    sent: 10,
+    received: 20,
+  });
+  const now = {
+    ...message(1, []),
+    elsewhere: [of('alpha', 4, 0.002), of('beta', 2, 0.5), of('gamma', 0, 0)],
+  };
+  expect(priceRows(now).map((r) => [r.place, r.answerUs])).toEqual([
+    ['beta', 250_000],
+    ['alpha', 500],
+    ['gamma', null],
+  ]);
+  expect(priceRows({ ...now, spread: null })[0]).toMatchObject({ answers: 2, sent: 10, received: 20 });
+  expect(priceRows(message(1, []))).toEqual([]);
 });
 
 test('links are shown by what they carried', () => {

@@ -50,6 +50,29 @@ export function workerRows(now: WorkersMessage, before: WorkersMessage | null): 
   });
 }
 
+/** What robots have on one other host, as a row of the table. */
+export interface PriceRow {
+  place: string;
+  answers: number;
+  /** Mean time from a question to its answer, in microseconds; null before the first. */
+  answerUs: number | null;
+  sent: number;
+  received: number;
+}
+
+/** Rows by host: where most time goes first. */
+export function priceRows(message: WorkersMessage): PriceRow[] {
+  return [...(message.elsewhere ?? [])]
+    .sort((a, b) => b.waited_s - a.waited_s)
+    .map(({ place, answers, waited_s, sent, received }) => ({
+      place,
+      answers,
+      answerUs: answers > 0 ? (waited_s * 1e6) / answers : null,
+      sent,
+      received,
+    }));
+}
+
 /** The links that carried most. */
 export function busiest(links: readonly LinkFigures[], most: number): LinkFigures[] {
   return [...links].sort((a, b) => b.bytes - a.bytes).slice(0, most);

@@ -185,6 +185,11 @@ impl Crew {
         self.talkers.forget();
     }
 
+    /// The programs that run: robot and controller.
+    pub fn running(&self) -> impl Iterator<Item = (Uid, usize)> {
+        self.members.keys().copied()
+    }
+
     /// Ends the programs of one robot at once; they will be started and run through their past again.
     /// Tells whether there were any.
     pub fn dismiss(&mut self, robot: Uid) -> bool {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use swarmyard_agents::{Crew, Due, Shown, Stand};
 use swarmyard_base::Uid;
 use swarmyard_engine::{
-    Area, Compiled, ControllerKind, Frame, Input, InputKind, Journal, Minds, Model, Parcel, Planned, Pool,
-    RunEvent, Scratch, Share, Spent, State, Step, registers_sensed, restore, snapshot, step,
+    Area, Charge, Compiled, ControllerKind, Frame, Input, InputKind, Journal, Minds, Model, Paths, Planned,
+    Pool, RunEvent, Scratch, Share, Spent, State, Step, registers_sensed, restore, snapshot, step,
 };
 use swarmyard_part_api::Program;
 
@@ -44,6 +44,8 @@ pub(crate) struct Sharing {
     /// What asking for those took since this was last looked at.
     pub(crate) asking: Asking,
     journal: Journal,
+    /// What bodies are called, by number.
+    paths: Paths,
 }
 
 /// What it took to ask for programs that run with others.
@@ -69,26 +71,43 @@ pub(crate) struct Alone {
 }
 
 impl Engine {
-    /// Begins an epoch in a world; what was compiled for the one before is used again.
+    /// Goes over to an epoch in the same world, with what was compiled for the one before. Answers whether programs go on from where
+    /// they are: those that run here and whose robots do not are in the lodgings then.
+    pub(crate) fn anew(
+        mut old: Box<Sharing>,
+        (begin, charge): (&Begin, &Charge),
+        borders: Vec<Area>,
+        (me, lodgings): (u32, &Lodgings),
+    ) -> Result<(Engine, bool), String> {
+        let library = library(old.share.model(), &begin.code)?;
+        // Who has gone on since has programs that have seen more.
+        let homes = begin.homes.as_ref().filter(|_| old.share.clock().stops == charge.clock.stops);
+        if homes.is_some() {
+            let stay: BTreeSet<u32> = charge.bodies.iter().map(|p| p.number).collect();
+            let gone = old.share.own().iter().copied().filter(|number| !stay.contains(number)).collect();
+            old.let_go(&gone, me, lodgings);
+        } else {
+            // Programs are run through their past again when they are asked.
+            old.crew.forget();
+        }
+        old.share = old.share.anew(charge, (begin.margins, borders), library)?;
+        old.share.measure(Arc::new(ProcessorTime::default()));
+        old.homes.clear();
+        old.asking = Asking::default();
+        if let Some(homes) = homes {
+            old.welcome(homes, (me, &begin.members), lodgings);
+        }
+        let goes_on = homes.is_some();
+        Ok((Engine::Share(old), goes_on))
+    }
+
+    /// Begins an epoch in a world.
     pub(crate) fn new(
         (begin, world): (&Begin, &Bundle),
         borders: Vec<Area>,
         threads: usize,
         natives: &Natives,
-        before: Option<Engine>,
     ) -> Result<Engine, String> {
-        if let (Some(Engine::Share(mut old)), Task::Share(charge)) = (before, &begin.task)
-            && old.share.model().world == begin.hash
-        {
-            let library = library(old.share.model(), &begin.code)?;
-            old.share = old.share.anew(charge, (begin.margins, borders), library)?;
-            old.share.measure(Arc::new(ProcessorTime::default()));
-            // Programs are run through their past again when they are asked.
-            old.crew.forget();
-            old.homes.clear();
-            old.asking = Asking::default();
-            return Ok(Engine::Share(old));
-        }
         let Compiled { model, .. } = world.compile_within(natives)?;
         if model.world != begin.hash {
             return Err("the world that came is not the one the keeper has".to_owned());
@@ -98,6 +117,7 @@ impl Engine {
         let (crew, journal) = (Crew::default(), Journal::default());
         match &begin.task {
             Task::Share(charge) => {
+                let paths = model.paths.clone();
                 let mut share = Share::new(model, charge, (begin.margins, borders), library)?;
                 share.measure(Arc::new(ProcessorTime::default()));
                 Ok(Engine::Share(Box::new(Sharing {
@@ -107,6 +127,7 @@ impl Engine {
                     homes: BTreeMap::new(),
                     asking: Asking::default(),
                     journal,
+                    paths,
                 })))
             }
             Task::Whole(bytes) => {
@@ -120,6 +141,23 @@ impl Engine {
                 Ok(Engine::Whole(Box::new(Alone { model, state, minds, scratch, pool, crew, journal })))
             }
         }
+    }
+
+    /// What bodies are called, by number.
+    pub(crate) fn paths(&self) -> &Paths {
+        match self {
+            Engine::Share(engine) => &engine.paths,
+            Engine::Whole(engine) => &engine.model.paths,
+        }
+    }
+
+    /// Where the native programs of its robots run.
+    pub(crate) fn homes(&self, me: u32) -> Vec<Home> {
+        let Engine::Share(engine) = self else { return Vec::new() };
+        let here = engine.crew.running().map(|program| (program, me));
+        let there = engine.homes.iter().map(|(program, worker)| (*program, *worker));
+        let home = |((robot, controller), worker)| Home { robot, controller: controller as u32, worker };
+        here.chain(there).map(home).collect()
     }
 
     /// Stops so far.
@@ -218,10 +256,9 @@ impl Sharing {
     }
 
     /// These bodies leave. Their programs stay and answer whoever has the robot; answers where each of them runs.
-    pub(crate) fn let_go(&mut self, bodies: &[Parcel], me: u32, lodgings: &Lodgings) -> Vec<Home> {
+    pub(crate) fn let_go(&mut self, gone: &BTreeSet<u32>, me: u32, lodgings: &Lodgings) -> Vec<Home> {
         let Sharing { share, crew, homes, .. } = self;
         let (model, stop) = (share.model(), share.clock().stops);
-        let gone: BTreeSet<u32> = bodies.iter().map(|p| p.number).collect();
         let robots = share.own().iter().zip(&model.uids).filter(|(number, _)| gone.contains(number));
         let mut all = Vec::new();
         for (_, &robot) in robots {

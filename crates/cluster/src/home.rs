@@ -49,6 +49,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Lodgings {
+    /// An epoch begins in which everything goes on from where it stands.
+    fn go_on(&self, epoch: u32) {
+        lock(&self.inside).epoch = epoch;
+    }
+
     /// An epoch begins: all programs of the one before are ended.
     pub(crate) fn begin(&self, epoch: u32) {
         let before = std::mem::replace(&mut *lock(&self.inside), Inside { epoch, away: BTreeMap::new() });
@@ -140,9 +145,13 @@ impl Links {
         Links { fabric, door, run, me, lodgings: Arc::default(), handles: BTreeMap::new() }
     }
 
-    /// An epoch begins: these may ask from now on, and nobody else; all programs of the one before are ended.
-    pub(crate) fn begin(&mut self, epoch: u32, asking: &[u32]) -> Result<(), Lost> {
-        self.lodgings.begin(epoch);
+    /// An epoch begins: these may ask from now on, and nobody else. All programs of the one before are ended, unless they go on.
+    pub(crate) fn begin(&mut self, epoch: u32, asking: &[u32], goes_on: bool) -> Result<(), Lost> {
+        if goes_on {
+            self.lodgings.go_on(epoch);
+        } else {
+            self.lodgings.begin(epoch);
+        }
         self.handles.retain(|who, _| asking.contains(who));
         for &who in asking {
             if !self.handles.contains_key(&who) {

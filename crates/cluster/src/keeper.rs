@@ -9,21 +9,25 @@
 //! what was shown already is taken again silently; every hash must come out as before.
 
 mod apart;
-mod costs;
+pub(crate) mod costs;
 mod crew;
 mod office;
+mod recut;
 mod safe;
 mod status;
 mod vault;
 
 use crate::bundle::Bundle;
 use crate::door::Door;
-use crate::message::{Begin, Done, Grant, KEEPER, Notice, Order, Report, Signed, order_key, read, write};
+use crate::message::{
+    Begin, Done, Grant, Home, KEEPER, Notice, Order, Report, Signed, order_key, read, write,
+};
 use crate::staff::Hired;
 use crate::world::Worlds;
 use apart::Apart;
 use costs::Costs;
 use office::Office;
+use recut::Recut;
 use safe::Safe;
 pub use status::{Placed, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +36,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use swarmyard_engine::{
-    Frame, How, Input, InputKind, Margins, Model, Part, State, Whole, awaited, undivided,
+    Cut, Frame, How, Input, InputKind, Margins, Model, Part, State, Whole, awaited, undivided,
 };
 use swarmyard_fabric::gate::{Refusals, Refused};
 use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Patience, RunKey, Unmet};
@@ -120,10 +124,6 @@ pub trait Staff: Send {
 
 /// How long one look lasts.
 const LOOK: Duration = Duration::from_millis(20);
-/// Work is uneven when one has this part more to do than the mean: a quarter.
-const UNEVEN: u64 = 4;
-/// Less work than this since the last checkpoint says nothing, in microseconds.
-const LEAST_US: u64 = 50_000;
 /// When somebody is looked for again, after nobody was found.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often workers are told that they are needed, while nothing is to be done.
@@ -166,10 +166,16 @@ pub struct Keeper {
     margins: Option<Margins>,
     safe: Option<Safe>,
     vault: Vault,
-    /// Work was uneven up to the last checkpoint: cut anew.
-    recut: bool,
+    /// When the plane is cut anew, because work was uneven.
+    recut: Recut,
+    /// Where native programs ran at the last checkpoint, and its stop.
+    homes: (u64, Vec<Home>),
     /// What each body has cost.
     costs: Costs,
+    /// Epochs that began because somebody was lost, since the last step that was shown.
+    fruitless: u32,
+    /// Told what happens on the way.
+    teller: Option<Box<dyn FnMut(&str) + Send>>,
     /// When workers were last told that they are needed although nothing is to be done.
     rested: Instant,
     status: Arc<Mutex<Status>>,
@@ -181,6 +187,7 @@ pub struct Keeper {
 struct Epoch {
     number: u32,
     members: Vec<u32>,
+    cut: Cut,
     /// The stop up to which reports were taken.
     reached: u64,
     granted: u64,
@@ -272,8 +279,11 @@ impl Keeper {
             margins: None,
             safe: None,
             vault,
-            recut: false,
+            recut: Recut::default(),
+            homes: (0, Vec::new()),
             costs: Costs::default(),
+            fruitless: 0,
+            teller: None,
             rested: Instant::now(),
             status: Arc::default(),
             refused: BTreeMap::new(),
@@ -285,6 +295,11 @@ impl Keeper {
     #[must_use]
     pub fn status(&self) -> Arc<Mutex<Status>> {
         Arc::clone(&self.status)
+    }
+
+    /// Tells what happens on the way, one line each: who is lost, and which epochs begin.
+    pub fn on_news(&mut self, teller: Box<dyn FnMut(&str) + Send>) {
+        self.teller = Some(teller);
     }
 
     fn alive(&self) -> BTreeSet<u32> {
@@ -302,6 +317,8 @@ impl Keeper {
 
     /// Begins an epoch with these workers from the last checkpoint.
     fn begin(&mut self, members: Vec<u32>, run: &Run<'_>) -> Result<(), Error> {
+        let before = self.epoch.take();
+        self.recut.at = None;
         let safe = self.safe.get_or_insert_with(|| Safe::of(run));
         safe.learn(run);
         let margins =
@@ -320,18 +337,11 @@ impl Keeper {
             let placed = safe.weigh(run.model, &placement);
             self.status.lock().unwrap_or_else(PoisonError::into_inner).placed = Some(placed);
         }
-        let (places, mut nowhere) = (&self.places, Vec::new());
-        let mut on = |place: &str| {
-            let is_there = |m: &u32| places.get(m).is_some_and(|all| all.iter().any(|word| word == place));
-            let found = members.iter().position(is_there);
-            if found.is_none() {
-                nowhere.push(place.to_owned());
-            }
-            found.map(|k| k as u32)
-        };
-        let (cut, tasks) = safe.deal(run.model, members.len() as u32, self.plan.how, &margins, &mut on);
-        nowhere.sort();
-        nowhere.dedup();
+        let (cut, nowhere) = self.cut(&members, run.model);
+        let safe = self.safe.get_or_insert_with(|| Safe::of(run));
+        let tasks = safe.deal(&cut, &margins);
+        let homes = before.filter(|epoch| epoch.stands_at(stop, &members) && self.homes.0 == stop);
+        let homes = homes.map(|_| self.homes.1.clone());
         let mut begins = BTreeMap::new();
         for ((member, source), task) in members.iter().zip(sources).zip(tasks) {
             let begin = Begin {
@@ -343,6 +353,7 @@ impl Keeper {
                 margins,
                 task,
                 code: safe.code().to_vec(),
+                homes: homes.clone(),
                 grant: grant.clone(),
             };
             begins.insert(*member, write(&Order::Begin(Box::new(begin))));
@@ -360,6 +371,7 @@ impl Keeper {
         self.epoch = Some(Epoch {
             number,
             members,
+            cut,
             reached: stop,
             granted: grant.until,
             said: Instant::now(),
@@ -383,6 +395,8 @@ impl Keeper {
     /// How far workers may go, and what enters from `from` on.
     fn grant_from(&self, epoch: u32, from: u64, run: &Run<'_>) -> Grant {
         let until = run.state.stops + 1 + self.plan.ahead;
+        // Where the plane is cut anew everybody waits, so that nothing has to be taken back.
+        let until = self.recut.at.map_or(until, |at| until.min(at));
         let seen = run.seen(from);
         let journal = seen.as_ref().unwrap_or(run.journal);
         let inputs = journal.since(from).iter().take_while(|i| i.stop < until).cloned().collect();
@@ -404,7 +418,7 @@ impl Keeper {
         self.came.extend(epoch.members.iter().chain(&present));
         let mut lost: Vec<u32> = self.came.difference(&present).copied().collect();
         let mut again = false;
-        let (number, mut failed) = (epoch.number, None);
+        let mut failed = Vec::new();
         while let Ok(signed) = self.notices.try_recv() {
             let Some(epoch) = self.epoch.as_mut().filter(|e| e.number == signed.epoch) else { continue };
             if !epoch.members.contains(&signed.worker) {
@@ -421,27 +435,20 @@ impl Keeper {
                     self.margins = self.margins.map(|m| m.wider());
                     again = true;
                 }
-                Notice::Failed(why) => failed = Some((signed.worker, why)),
+                Notice::Failed(why) => failed.push((signed.worker, why)),
             }
         }
-        if let Some((worker, why)) = failed {
-            return Err(Error::System(format!(
-                "worker {worker} cannot do its part in epoch {number}: {why}"
-            )));
-        }
+        lost.extend(self.unable(failed)?);
         if let Some(worker) = self.epoch.as_ref().and_then(|e| e.apart.worst(Instant::now())) {
             // Whoever came instead might not hear the others either: the run goes on with one fewer.
             self.plan.workers = self.plan.workers.saturating_sub(1).max(1);
             self.note(|status| status.apart.push(worker));
-            lost.extend(Some(worker).filter(|w| !lost.contains(w)));
+            self.tell(&format!("worker {worker} and another do not hear each other: it is given up"));
+            lost.push(worker);
         }
-        if !lost.is_empty() {
-            self.note(|status| status.statistics.lost.extend(&lost));
-            again |= self.epoch.as_ref().is_some_and(|e| e.members.iter().any(|m| lost.contains(m)));
-            for number in &lost {
-                self.dismiss(*number);
-            }
-        }
+        lost.sort_unstable();
+        lost.dedup();
+        again |= self.give_up(&lost, run)?;
         if !lost.is_empty() || Instant::now() > self.look_again {
             // Somebody else comes when there is somebody, and joins at a checkpoint; meanwhile the others go on.
             self.hire();
@@ -449,11 +456,19 @@ impl Keeper {
         }
         let present = self.present();
         let joined = !again && self.is_near(run.state.stops) && self.somebody_joined(&present, run.model);
-        if again || joined || (self.is_near(run.state.stops) && std::mem::take(&mut self.recut)) {
-            self.epoch = None;
+        let recut =
+            self.recut.at.take_if(|at| *at <= run.state.stops).is_some() && self.is_near(run.state.stops);
+        if again || joined || recut {
             let members: Vec<u32> = present.into_iter().collect();
             let members = if members.is_empty() { self.assemble()? } else { members };
-            return self.begin(members, run);
+            self.begin(members, run)?;
+            let why = match (again, joined) {
+                (true, _) if lost.is_empty() => "a body went farther than was reckoned",
+                (true, _) => "of that loss",
+                (false, true) => "somebody joined",
+                (false, false) => "work was uneven",
+            };
+            self.tell_epoch(why);
         }
         Ok(())
     }
@@ -463,15 +478,6 @@ impl Keeper {
         let Some(epoch) = &self.epoch else { return false };
         let wanted = useful(model).min(self.plan.workers as usize);
         epoch.members.len() < wanted && alive.iter().any(|n| !epoch.members.contains(n))
-    }
-
-    /// Whether some had much more to do than others since the last checkpoint.
-    fn is_uneven(&self) -> bool {
-        let Some(epoch) = self.epoch.as_ref().filter(|e| e.divided && e.begun < e.reached) else {
-            return false;
-        };
-        let mean = epoch.work.values().sum::<u64>() / epoch.work.len().max(1) as u64;
-        epoch.work.values().any(|w| *w > mean + mean / UNEVEN) && mean > LEAST_US
     }
 
     /// Says again what may not have been heard.
@@ -501,11 +507,9 @@ impl Keeper {
         let entering = seen.as_ref().unwrap_or(run.journal).since(now).iter().filter(open);
         if !entering.eq(epoch.entered.iter().filter(open)) {
             // They may have gone on without it.
-            let members = epoch.members.clone();
-            self.epoch = None;
-            return self.begin(members, run);
+            return self.begin(epoch.members.clone(), run);
         }
-        if granted > now + self.plan.ahead / 2 {
+        if granted > now + self.plan.ahead / 2 || self.recut.at == Some(granted) {
             return Ok(());
         }
         let grant = self.grant_from(number, now, run);
@@ -584,8 +588,10 @@ impl Keeper {
         let mut decided: Vec<InputKind> = Vec::new();
         let (mut parts, mut bodies, mut whole) = (Vec::new(), Some(Vec::new()), None);
         let keep = reached.is_multiple_of(self.plan.keep_every);
+        let mut homes = Vec::new();
         for (_, report) in reports {
             decided.extend(report.inputs);
+            homes.extend(report.homes);
             match report.done {
                 Done::Part(part, own) => {
                     parts.push(part);
@@ -627,10 +633,19 @@ impl Keeper {
         let frame = together.step(parts, bodies.as_deref(), journal).map_err(Error::System)?;
         if let Some(bodies) = bodies.filter(|_| keep) {
             safe.take(run, bodies, &self.costs.weigh());
-            self.at_checkpoint();
+            self.homes = (reached, homes);
+            self.at_checkpoint(run.model);
             self.save(run)?;
         }
         Ok(Some(frame))
+    }
+}
+
+impl Epoch {
+    /// Whether all its workers are among these, and wait at this stop.
+    fn stands_at(&self, stop: u64, members: &[u32]) -> bool {
+        let is_there = self.divided && (self.granted, self.reached) == (stop, stop);
+        is_there && self.members.iter().all(|m| members.contains(m))
     }
 }
 
@@ -642,12 +657,6 @@ impl Keeper {
         self.refused.values().for_each(|told| all.add(told));
         all.lanes += self.fabric.traffic().refused;
         all
-    }
-
-    /// Sees whether work was even, and begins to count anew.
-    fn at_checkpoint(&mut self) {
-        self.recut = self.is_uneven();
-        self.measure();
     }
 
     /// Writes down what bodies have cost, and begins to count anew who works how much.
@@ -676,8 +685,7 @@ impl Crowd for Keeper {
         }
         if self.safe.as_mut().is_some_and(|safe| safe.learn(&run)) {
             // Workers get code when they begin.
-            let members = self.epoch.take().map_or_else(Vec::new, |epoch| epoch.members);
-            if !members.is_empty() {
+            if let Some(members) = self.epoch.as_ref().map(|epoch| epoch.members.clone()) {
                 self.begin(members, &run)?;
             }
         }
@@ -694,6 +702,7 @@ impl Crowd for Keeper {
                 }
                 Some(reports) => {
                     if let Some(frame) = self.put_together(reports, &mut run)? {
+                        self.fruitless = 0;
                         let (traffic, refused) = (self.fabric.traffic(), self.refusals());
                         let worlds = self.worlds.given();
                         self.note(|s| (s.traffic, s.refused, s.worlds) = (traffic, refused, worlds));

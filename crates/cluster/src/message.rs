@@ -40,6 +40,8 @@ pub(crate) struct Begin {
     pub(crate) task: Task,
     /// Code that came while running: type, controller, bytes.
     pub(crate) code: Vec<(u32, u32, Vec<u8>)>,
+    /// Where native programs run, when they go on from where they are; else all are led through their past.
+    pub(crate) homes: Option<Vec<Home>>,
     pub(crate) grant: Grant,
 }
 
@@ -112,6 +114,8 @@ pub(crate) struct Report {
     pub(crate) links: Vec<Sent>,
     /// What modules of its robots on other hosts cost since then.
     pub(crate) elsewhere: Vec<ElsewhereFigures>,
+    /// Where programs of its robots run, at a checkpoint.
+    pub(crate) homes: Vec<Home>,
     /// What bodies cost that were measured since it was last told: number, sum, quanta.
     pub(crate) spent: Vec<(u32, Spent, u32)>,
     /// What it did not let in since it began, by kind: a report that is lost with its epoch takes nothing along.
@@ -168,7 +172,7 @@ pub(crate) enum Lane {
     Hands { bodies: Vec<Parcel>, seen: Vec<(u32, Sighting)>, homes: Vec<Home> },
 }
 
-/// Where a native program runs whose robot changes hands.
+/// Where a native program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Home {
     pub(crate) robot: Uid,

@@ -5,8 +5,8 @@
 //!
 //! A host that is not there is passed over; one that was lost is asked last. What a host refuses is said with its name.
 
+use crate::host::head::told;
 use crate::host::{Info, info_key};
-use crate::message::read;
 use crate::sister::{Order, Sister};
 use crate::staff::{Address, Connect, Hosts, visit};
 use std::collections::BTreeMap;
@@ -191,7 +191,7 @@ impl Reach {
         if let Some(fabric) = link {
             let key = info_key(address.name.as_deref().unwrap_or("*"));
             let answers = fabric.ask_all(&key, &[], ANSWER).unwrap_or_default();
-            if let Some(info) = answers.iter().find_map(|(_, bytes)| read::<Info>(bytes)) {
+            if let Some(info) = answers.iter().find_map(|(_, bytes)| told(bytes).ok()) {
                 return Ok((fabric, info));
             }
         }

@@ -6,6 +6,7 @@
 //! What never happens: bytes that are lost, doubled or in another order, whatever the fabric does; more than a few chunks
 //! on the way, so that a slow reader slows the writer; a host that is gone and is waited for longer than the lease.
 
+use crate::host::head::with_head;
 use crate::host::programs::{
     CHUNK, Gift, Give, Given, Open, Opened, Take, Taken, Turns, head_and_bytes, hold, input_key, open_key,
     output_key, sister_key, with_bytes,
@@ -88,7 +89,7 @@ impl Sister {
         let Order { words, settings, identity, lease } = order;
         let open = Open { identity, id, secret, words, settings, lease_s: lease.as_secs_f64() };
         open.check()?;
-        let question = write(&open);
+        let question = with_head(&open.identity, &open);
         let ask = || fabric.ask(&open_key(host), &question, BEGIN);
         let answer = ask().or_else(|_| ask()).map_err(wrong)?;
         let Opened { pid } = read::<Result<Opened, String>>(&answer).ok_or("its answer is none")??;

@@ -11,11 +11,13 @@ use crate::bundle::{Bundle, Natives};
 use crate::door::Door;
 use crate::engine::{Engine, Stuck};
 use crate::home::Links;
+use crate::keeper::costs::Sum;
 use crate::message::{
-    Begin, Done, Grant, KEEPER, Lane, Load, Near, Notice, Order, Report, Sent, Signed, figures_key, keep_key,
-    live_key, near_key, notice_key, order_key, read, write,
+    Begin, Done, Grant, KEEPER, Lane, Load, Near, Notice, Order, Report, Sent, Signed, Task, figures_key,
+    keep_key, live_key, near_key, notice_key, order_key, read, write,
 };
 use crate::shelf::Shelf;
+use crate::staff::Figures;
 use crate::world::{Worlds, fetch};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -23,10 +25,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use swarmyard_engine::{Area, Gesture, Input, InputKind, Intent, Part, Settled, Share, Spent};
+use swarmyard_engine::{Area, Gesture, Input, InputKind, Intent, Part, Paths, Settled, Share, Spent};
 use swarmyard_fabric::gate::Refusals;
 use swarmyard_fabric::{Care, Fabric, Handle, Inbox, Lost, Outbox, Patience, RunKey, Unmet};
-use swarmyard_sim::{LinkFigures, WorkerFigures};
+use swarmyard_sim::{LinkFigures, RobotFigures, WorkerFigures};
 
 /// How a worker is set up.
 pub struct Setup {
@@ -65,10 +67,11 @@ const ANSWER: Duration = Duration::from_millis(500);
 const FELLOW: Duration = Duration::from_secs(3);
 /// How long a world may take to come.
 const LONGEST: Duration = Duration::from_secs(120);
+/// Robots that are named to who asks what a worker does: the heaviest.
+const HEAVIEST: usize = 10;
 /// When to ask a neighbour again.
 const ASK_AFTER: Duration = Duration::from_millis(60);
-/// Stops of which it is remembered what bodies intended: neighbours are at most one apart, those who ask because
-/// a group has grown a few.
+/// Stops of which it is remembered what bodies intended where all are neighbours: these are at most one apart.
 const REMEMBERED: usize = 8;
 
 /// What own bodies intended at the last stops: (epoch, stop, intents).
@@ -119,7 +122,9 @@ struct Worker<'a> {
     /// How often something had been asked for again at the last report.
     asked: u64,
     /// What it has done so far, for who asks.
-    figures: Arc<Mutex<(WorkerFigures, Vec<LinkFigures>)>>,
+    figures: Arc<Mutex<Figures>>,
+    /// What bodies cost since it began, by number.
+    costs: Vec<Sum>,
     _handles: Vec<Handle>,
 }
 
@@ -133,6 +138,8 @@ struct Epoch {
     /// What enters at stops to come.
     inputs: BTreeMap<u64, Vec<InputKind>>,
     neighbours: Vec<u32>,
+    /// Stops of which it is remembered what bodies intended.
+    remembers: usize,
     regions: Vec<Area>,
     /// What was sent since the last report, by place.
     sent: Vec<Sent>,
@@ -167,7 +174,7 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
     let inbox = Inbox::open(Arc::clone(fabric), setup.run.clone(), 0, me, &[], patience)?;
     let outbox = Outbox::open(Arc::clone(fabric), setup.run.clone(), 0, me, 70)?;
     let figures = WorkerFigures { worker: me, ..WorkerFigures::default() };
-    let figures = Arc::new(Mutex::new((figures, Vec::new())));
+    let figures = Arc::new(Mutex::new(Figures { worker: figures, ..Figures::default() }));
     let told_of = Arc::clone(&figures);
     let tell = move |_: &str, _: &[u8]| Some(write(&*told_of.lock().unwrap_or_else(PoisonError::into_inner)));
     let says = fabric.answer(&figures_key(run, me), Box::new(tell))?;
@@ -205,6 +212,7 @@ pub fn work(setup: &Setup, stop: &AtomicBool) -> Result<Ended, Lost> {
         shelf,
         asked: 0,
         figures,
+        costs: Vec::new(),
         _handles: handles,
     };
     worker.run()
@@ -341,19 +349,25 @@ impl Worker<'_> {
         let neighbours = neighbours(&begin, &regions, place);
         let known = |p: &u32| begin.margins.known(&regions[*p as usize], 0);
         let borders = neighbours.iter().map(known).collect();
-        let Setup { threads, natives, .. } = self.setup;
+        let Setup { threads, natives, me, .. } = self.setup;
         let world = self.world.as_ref().map(|w| &w.1).ok_or_else(|| wrong("there is no world"))?;
-        let engine =
-            Engine::new((&begin, world), borders, *threads, natives, before).map_err(Left::Failed)?;
+        let (engine, goes_on) = match (before, &begin.task) {
+            (Some(Engine::Share(old)), Task::Share(charge)) if old.share.model().world == begin.hash => {
+                Engine::anew(old, (&begin, charge), borders, (*me, &self.links.lodgings))
+            }
+            _ => Engine::new((&begin, world), borders, *threads, natives).map(|engine| (engine, false)),
+        }
+        .map_err(Left::Failed)?;
         let others: Vec<u32> = begin.members.iter().copied().filter(|m| *m != self.setup.me).collect();
         let asks = engine.asks_outside();
         let asking = if asks { &others[..] } else { &[] };
-        self.links.begin(begin.epoch, asking)?;
+        self.links.begin(begin.epoch, asking, goes_on)?;
         self.outbox.begin(begin.epoch);
         self.inbox.begin(begin.epoch, 2 * engine.stops(), &others);
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let grant = begin.grant.clone();
         let sent = begin.members.iter().map(|to| Sent { to: *to, ..Sent::default() }).collect();
+        let remembers = remembered(neighbours.len(), others.len(), begin.margins.period);
         let mut epoch = Epoch {
             begin,
             place,
@@ -361,6 +375,7 @@ impl Worker<'_> {
             grant: grant.clone(),
             inputs: BTreeMap::new(),
             neighbours,
+            remembers,
             regions,
             sent,
             spent: Vec::new(),
@@ -382,6 +397,7 @@ impl Worker<'_> {
             let from = if is_near { begin.source } else { KEEPER };
             let way = (&*self.setup.fabric, &*self.door);
             if let Some(world) = fetch(way, (run, from), begin.hash, patience) {
+                self.costs.clear();
                 self.worlds.put(begin.hash, &world);
                 self.world = Some((begin.hash, world));
                 return Ok(());
@@ -485,19 +501,42 @@ impl Worker<'_> {
         let links = epoch.take_sent();
         {
             let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
-            add(&mut figures.0, load, &links);
-            links.iter().for_each(|sent| add_link(&mut figures.1, self.setup.me, sent));
+            add(&mut figures.worker, load, &links);
+            links.iter().for_each(|sent| add_link(&mut figures.links, self.setup.me, sent));
         }
         let (elsewhere, spent) = (self.setup.natives.cost(), epoch.take_spent(kept));
+        self.weigh(&spent, epoch.engine.paths());
         let refused = self.refusals().since(&Refusals::default());
         let holds = self.shelf.is_some();
-        let report = Report { done, inputs: decided, load, links, elsewhere, spent, refused, holds };
+        let homes = if kept { epoch.engine.homes(self.setup.me) } else { Vec::new() };
+        let report = Report { done, inputs: decided, load, links, elsewhere, homes, spent, refused, holds };
         self.outbox.send(KEEPER, stop + 1, &write(&report))?;
         epoch.inputs = epoch.inputs.split_off(&(stop + 1));
         if matches!(epoch.engine, Engine::Share(_)) && is_due(epoch.begin.margins.period, stop + 1) {
             self.change_hands(epoch)?;
         }
         Ok(())
+    }
+
+    /// Takes note of what bodies cost, for who asks.
+    fn weigh(&mut self, spent: &[(u32, Spent, u32)], paths: &Paths) {
+        if spent.is_empty() {
+            return;
+        }
+        self.costs.resize(self.costs.len().max(paths.len()), Sum::default());
+        for (body, spent, quanta) in spent {
+            if let Some(sum) = self.costs.get_mut(*body as usize) {
+                sum.add(*spent, *quanta);
+            }
+        }
+        let heaviest = Sum::heaviest(&self.costs, HEAVIEST).into_iter().filter_map(|(body, sum)| {
+            let path = paths.iter().nth(body)?.to_owned();
+            let mut robot = RobotFigures { path, worker: self.setup.me, ..RobotFigures::default() };
+            sum.write(&mut robot);
+            Some(robot)
+        });
+        let heaviest = heaviest.collect();
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner).heaviest = heaviest;
     }
 
     /// Tells neighbours what own bodies intend, hears theirs, and settles.
@@ -522,7 +561,7 @@ impl Worker<'_> {
         }
         // While that travels, those inside decide.
         engine.share.plan_inside(&engine.pool);
-        let mut all = self.no_longer_told();
+        let mut all = self.no_longer_told(epoch.remembers);
         all.extend(engine.share.intents());
         for &place in &epoch.neighbours {
             let known = margins.known(&epoch.regions[place as usize], 0);
@@ -569,9 +608,9 @@ impl Worker<'_> {
     }
 
     /// An empty list, where that of the oldest stop was which nobody asks about any more.
-    fn no_longer_told(&self) -> Vec<Intent> {
+    fn no_longer_told(&self, remembers: usize) -> Vec<Intent> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let oldest = if told.len() == REMEMBERED { told.pop_front() } else { None };
+        let oldest = if told.len() >= remembers { told.pop_front() } else { None };
         let mut list = oldest.map_or_else(Vec::new, |(.., intents)| intents);
         list.clear();
         list
@@ -640,7 +679,8 @@ impl Worker<'_> {
         for (place, bodies) in leaving.into_iter().enumerate().filter(|(place, _)| *place != me as usize) {
             let seen = engine.share.sightings(&margins.known(&epoch.regions[place], 0));
             // They are there for who asks before anybody can.
-            let homes = engine.let_go(&bodies, own_number, &lodgings);
+            let gone = bodies.iter().map(|p| p.number).collect();
+            let homes = engine.let_go(&gone, own_number, &lodgings);
             let bytes = write(&Lane::Hands { bodies, seen, homes });
             note(&mut epoch.sent, place, bytes.len());
             self.outbox.send(members[place], 2 * stop, &bytes)?;
@@ -714,6 +754,13 @@ fn is_due(every: u64, stop: u64) -> bool {
     every > 0 && stop.is_multiple_of(every)
 }
 
+/// Stops of which is remembered what bodies intended. Who is no neighbour may ask when a group has grown, and is behind by as much
+/// as a whole period: only when hands are changed everybody waits for everybody.
+fn remembered(neighbours: usize, others: usize, period: u64) -> usize {
+    let apart = if neighbours == others { 1 } else { usize::try_from(period).unwrap_or(usize::MAX - 1) };
+    REMEMBERED.max(apart.saturating_add(1))
+}
+
 /// Places in the cut of those whose bodies may matter here, or to whom these may.
 fn neighbours(begin: &Begin, regions: &[Area], place: u32) -> Vec<u32> {
     let margins = &begin.margins;
@@ -762,5 +809,20 @@ impl Epoch {
             (to.messages, to.bytes) = (0, 0);
         }
         sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_intended_is_remembered_for_as_long_as_somebody_may_ask() {
+        assert_eq!(remembered(2, 2, 16), REMEMBERED, "all are neighbours");
+        for period in [1, 16, 64] {
+            // Who has just changed hands may be asked about the first stop of the period when it is at its last.
+            assert!(remembered(1, 3, period) > period as usize, "{period}");
+        }
+        assert_eq!(remembered(0, 1, u64::MAX), usize::MAX);
     }
 }

@@ -10,11 +10,12 @@
 //! | 8–15 | run |
 //! | 16–19 | epoch |
 //! | 20–23 | sender |
-//! | 24–31 | quantum |
-//! | 32–39 | sequence |
-//! | 40–43 | length of the payload |
-//! | 44–51 | seal of everything else |
-//! | 52– | payload |
+//! | 24–27 | receiver |
+//! | 28–31 | length of the payload |
+//! | 32–39 | quantum |
+//! | 40–47 | sequence |
+//! | 48–55 | seal of everything else |
+//! | 56– | payload |
 //!
 //! The seal ([`crate::secret`]) finds accidents, and whoever does not know the run's secret; who may send at all is a matter of
 //! certificates, and what is let in of the [`crate::gate`].
@@ -23,13 +24,13 @@ use crate::secret::Secret;
 use thiserror::Error;
 
 /// Version of the envelope.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// Bytes before the payload.
-pub const HEADER_BYTES: usize = 52;
+pub const HEADER_BYTES: usize = 56;
 
 const MAGIC: [u8; 4] = *b"SWYF";
 /// Where the seal begins.
-const SEAL: usize = 44;
+const SEAL: usize = 48;
 
 /// What stands on an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Header {
     pub quantum: u64,
     /// Number of the worker that sent it.
     pub sender: u32,
+    /// Number of the one it is for: to nobody else it means anything.
+    pub receiver: u32,
     /// Counts what that worker sent to this receiver in this epoch.
     pub sequence: u64,
 }
@@ -90,9 +93,10 @@ pub fn seal(header: &Header, payload: &[u8], secret: &Secret) -> Vec<u8> {
     bytes.extend(header.run.to_le_bytes());
     bytes.extend(header.epoch.to_le_bytes());
     bytes.extend(header.sender.to_le_bytes());
+    bytes.extend(header.receiver.to_le_bytes());
+    bytes.extend(length.to_le_bytes());
     bytes.extend(header.quantum.to_le_bytes());
     bytes.extend(header.sequence.to_le_bytes());
-    bytes.extend(length.to_le_bytes());
     bytes.extend(secret.seal(&[&bytes, payload]).to_le_bytes());
     bytes.extend(payload);
     bytes
@@ -114,7 +118,7 @@ pub fn open<'a>(bytes: &'a [u8], limit: usize, secret: &Secret) -> Result<(Heade
     let (head, payload) = bytes.split_at_checked(HEADER_BYTES).ok_or(cut(HEADER_BYTES))?;
     let number = |at| field(head, at).map(u64::from_le_bytes).unwrap_or_default();
     let short = |at| field(head, at).map(u32::from_le_bytes).unwrap_or_default();
-    let length = short(40) as usize;
+    let length = short(28) as usize;
     if length > limit {
         return Err(Broken::TooLong { is: length, most: limit });
     }
@@ -128,8 +132,9 @@ pub fn open<'a>(bytes: &'a [u8], limit: usize, secret: &Secret) -> Result<(Heade
         run: number(8),
         epoch: short(16),
         sender: short(20),
-        quantum: number(24),
-        sequence: number(32),
+        receiver: short(24),
+        quantum: number(32),
+        sequence: number(40),
     };
     Ok((header, payload))
 }
@@ -148,7 +153,7 @@ pub fn fuzz(data: &[u8]) {
         assert_eq!(seal(&header, payload, &secret), data, "an envelope is written as it was read");
     }
     // Envelopes that are whole but for one place, so that the fuzzer gets past the seal.
-    let header = Header { run: 1, epoch: 2, quantum: 3, sender: 4, sequence: data.len() as u64 };
+    let header = Header { run: 1, epoch: 2, quantum: 3, sender: 4, receiver: 5, sequence: data.len() as u64 };
     let mut sealed = seal(&header, data, &secret);
     assert_eq!(open(&sealed, data.len(), &secret), Ok((header, data)));
     if let [first, second, ..] = *data {
@@ -171,7 +176,8 @@ mod tests {
         super::open(bytes, limit, &Secret::default())
     }
 
-    const HEADER: Header = Header { run: u64::MAX - 1, epoch: 7, quantum: 1 << 40, sender: 3, sequence: 9 };
+    const HEADER: Header =
+        Header { run: u64::MAX - 1, epoch: 7, quantum: 1 << 40, sender: 3, receiver: 5, sequence: 9 };
 
     #[test]
     fn what_was_sealed_is_opened_as_it_was() {
@@ -189,20 +195,20 @@ mod tests {
         assert_eq!(open(b"", 100), Err(Broken::NotOurs));
         assert_eq!(open(b"HTTP/1.1 200 OK", 100), Err(Broken::NotOurs));
         let mut other = sealed.clone();
-        other[4] = 3;
-        assert_eq!(open(&other, 100), Err(Broken::OtherVersion(3)));
+        other[4] = 2;
+        assert_eq!(open(&other, 100), Err(Broken::OtherVersion(2)));
         assert_eq!(open(&sealed, 6), Err(Broken::TooLong { is: 7, most: 6 }));
         for cut in 4..sealed.len() {
             assert!(matches!(open(&sealed[..cut], 100), Err(Broken::CutOff { .. })), "cut at {cut}");
         }
         let longer = [sealed.as_slice(), b"x"].concat();
-        assert_eq!(open(&longer, 100), Err(Broken::CutOff { is: 60, says: 59 }));
+        assert_eq!(open(&longer, 100), Err(Broken::CutOff { is: 64, says: 63 }));
     }
 
     #[test]
     fn a_length_from_outside_is_bounded_before_anything_else() {
         let mut sealed = seal(&HEADER, b"");
-        sealed[40..44].copy_from_slice(&u32::MAX.to_le_bytes());
+        sealed[28..32].copy_from_slice(&u32::MAX.to_le_bytes());
         assert_eq!(open(&sealed, 1000), Err(Broken::TooLong { is: u32::MAX as usize, most: 1000 }));
     }
 

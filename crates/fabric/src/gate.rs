@@ -1,7 +1,7 @@
 //! Who comes in: the check that stands between what arrives and what is used.
 //!
 //! In: the header of a message, and the worker whose key it came under. Out: yes, or a named refusal, which is counted.
-//! A gate knows one run, one epoch and the workers that belong to it.
+//! A gate knows whose it is, one run, one epoch and the workers that belong to it.
 //!
 //! Each sequence number of a sender passes once. Out of order is fine: up to [`WINDOW`] numbers that came early are
 //! remembered, and what is older than those is refused.
@@ -30,6 +30,9 @@ pub enum Refused {
     /// It comes from an epoch that has not begun here; its sender is asked again later.
     #[error("it belongs to epoch {0}, which has not begun here")]
     NewEpoch(u32),
+    /// It is for somebody else: who has heard it put it under another key.
+    #[error("it is for {0}")]
+    OtherReceiver(u32),
     /// Its sender is no worker of this run.
     #[error("its sender {0} is unknown")]
     UnknownSender(u32),
@@ -55,7 +58,7 @@ pub enum Refused {
 }
 
 /// Kinds of refusals.
-const KINDS: usize = 13;
+const KINDS: usize = 14;
 
 const _: () =
     assert!(size_of::<Refusals>() == KINDS * size_of::<u64>(), "every kind stands in the list of kinds");
@@ -79,6 +82,8 @@ pub struct Refusals {
     pub old_epoch: u64,
     /// [`Refused::NewEpoch`].
     pub new_epoch: u64,
+    /// [`Refused::OtherReceiver`].
+    pub other_receiver: u64,
     /// [`Refused::UnknownSender`].
     pub unknown_sender: u64,
     /// [`Refused::Forged`].
@@ -128,6 +133,7 @@ impl Refusals {
             ("other run", &mut self.other_run),
             ("old epoch", &mut self.old_epoch),
             ("new epoch", &mut self.new_epoch),
+            ("other receiver", &mut self.other_receiver),
             ("unknown sender", &mut self.unknown_sender),
             ("forged sender", &mut self.forged),
             ("unwanted quantum", &mut self.unwanted),
@@ -153,6 +159,7 @@ impl Refusals {
             Refused::OtherRun(_) => &mut self.other_run,
             Refused::OldEpoch(_) => &mut self.old_epoch,
             Refused::NewEpoch(_) => &mut self.new_epoch,
+            Refused::OtherReceiver(_) => &mut self.other_receiver,
             Refused::UnknownSender(_) => &mut self.unknown_sender,
             Refused::Forged { .. } => &mut self.forged,
             Refused::Unwanted(_) => &mut self.unwanted,
@@ -168,6 +175,7 @@ pub struct Gate {
     run: u64,
     secret: Secret,
     epoch: u32,
+    me: u32,
     wanted: RangeInclusive<u64>,
     senders: BTreeMap<u32, Passed>,
     refusals: Refusals,
@@ -181,12 +189,12 @@ struct Passed {
 }
 
 impl Gate {
-    /// A gate for these workers of a run.
+    /// The gate of worker `me` for what these workers of a run send to it.
     #[must_use]
-    pub fn new(run: impl Into<RunKey>, epoch: u32, senders: impl IntoIterator<Item = u32>) -> Gate {
+    pub fn new(run: impl Into<RunKey>, epoch: u32, me: u32, senders: impl IntoIterator<Item = u32>) -> Gate {
         let senders = senders.into_iter().map(|s| (s, Passed::default())).collect();
         let RunKey { number: run, secret } = run.into();
-        Gate { run, secret, epoch, wanted: 0..=u64::MAX, senders, refusals: Refusals::default() }
+        Gate { run, secret, epoch, me, wanted: 0..=u64::MAX, senders, refusals: Refusals::default() }
     }
 
     /// Lets in only messages about these quanta from now on; without it, about all.
@@ -198,7 +206,7 @@ impl Gate {
     /// stays counted.
     pub fn begin(&mut self, epoch: u32, senders: impl IntoIterator<Item = u32>) {
         let run = RunKey { number: self.run, secret: self.secret.clone() };
-        *self = Gate { refusals: self.refusals, ..Gate::new(run, epoch, senders) };
+        *self = Gate { refusals: self.refusals, ..Gate::new(run, epoch, self.me, senders) };
     }
 
     /// The epoch.
@@ -240,9 +248,13 @@ impl Gate {
     }
 
     fn check(&mut self, came_from: u32, header: &Header) -> Result<(), Refused> {
-        let Header { run, epoch, quantum, sender, sequence } = *header;
+        let Header { run, epoch, quantum, sender, receiver, sequence } = *header;
         if run != self.run {
             return Err(Refused::OtherRun(run));
+        }
+        // Numbers count what goes to one receiver: what was meant for another would use up one of them.
+        if receiver != self.me {
+            return Err(Refused::OtherReceiver(receiver));
         }
         if epoch < self.epoch {
             return Err(Refused::OldEpoch(epoch));
@@ -287,13 +299,15 @@ mod tests {
     use super::*;
     use crate::envelope::seal;
 
+    const ME: u32 = 7;
+
     fn message(run: u64, epoch: u32, sender: u32, sequence: u64) -> Vec<u8> {
-        seal(&Header { run, epoch, quantum: 5, sender, sequence }, b"hello", &Secret::default())
+        seal(&Header { run, epoch, quantum: 5, sender, receiver: ME, sequence }, b"hello", &Secret::default())
     }
 
     #[test]
     fn what_belongs_here_comes_in_and_everything_else_is_named_and_counted() {
-        let mut gate = Gate::new(10_u64, 3, [1, 2]);
+        let mut gate = Gate::new(10_u64, 3, ME, [1, 2]);
         assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
         let cases = [
             (1, message(11, 3, 1, 1), Refused::OtherRun(11)),
@@ -316,7 +330,7 @@ mod tests {
 
     #[test]
     fn what_is_told_of_refusals_adds_up() {
-        let mut gate = Gate::new(10_u64, 3, [1]);
+        let mut gate = Gate::new(10_u64, 3, ME, [1]);
         let mut sum = Refusals::default();
         for (k, bytes) in [message(11, 3, 1, 0), message(10, 2, 1, 0), b"x".to_vec()].iter().enumerate() {
             let before = gate.refusals();
@@ -333,14 +347,24 @@ mod tests {
 
     #[test]
     fn a_forged_message_spends_no_number_of_the_one_it_names() {
-        let mut gate = Gate::new(10_u64, 3, [1, 2]);
+        let mut gate = Gate::new(10_u64, 3, ME, [1, 2]);
         assert!(gate.admit(1, &message(10, 3, 2, 0), 100).is_err());
         assert!(gate.admit(2, &message(10, 3, 2, 0), 100).is_ok());
     }
 
     #[test]
+    fn a_message_for_another_is_refused_and_spends_no_number() {
+        let mut gate = Gate::new(10_u64, 3, ME, [1]);
+        let header = Header { run: 10, epoch: 3, quantum: 5, sender: 1, receiver: 8, sequence: 0 };
+        let redirected = seal(&header, b"for another", &Secret::default());
+        assert_eq!(gate.admit(1, &redirected, 100), Err(Refused::OtherReceiver(8)));
+        assert_eq!(gate.refusals().other_receiver, 1);
+        assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
+    }
+
+    #[test]
     fn what_is_not_wanted_now_may_come_again_later() {
-        let mut gate = Gate::new(10_u64, 3, [1]);
+        let mut gate = Gate::new(10_u64, 3, ME, [1]);
         gate.want(0..=4);
         assert_eq!(gate.admit(1, &message(10, 3, 1, 0), 100), Err(Refused::Unwanted(5)));
         gate.want(5..=9);
@@ -370,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_new_epoch_begins_from_the_first_number() {
-        let mut gate = Gate::new(10_u64, 3, [1]);
+        let mut gate = Gate::new(10_u64, 3, ME, [1]);
         assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
         gate.begin(4, [1, 2]);
         assert!(gate.admit(1, &message(10, 4, 1, 0), 100).is_ok());

@@ -132,7 +132,7 @@ impl Inbox {
     ) -> Result<Inbox, Lost> {
         let key = run.into();
         let run = key.number;
-        let mut gate = Gate::new(key, epoch, neighbours.iter().copied());
+        let mut gate = Gate::new(key, epoch, me, neighbours.iter().copied());
         gate.want(0..=AHEAD);
         let (waiting, ways, asks) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let inner = Inner { gate, next: 0, waiting, asked: 0, recovered: 0, late: 0, ways, asks };

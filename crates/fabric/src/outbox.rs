@@ -103,7 +103,8 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 impl Kept {
     fn keep(&mut self, run: u64, me: u32, to: u32, quantum: u64, payload: &[u8]) -> Arc<Vec<u8>> {
         let lane = self.lanes.entry(to).or_default();
-        let header = Header { run, epoch: self.epoch, quantum, sender: me, sequence: lane.next };
+        let header =
+            Header { run, epoch: self.epoch, quantum, sender: me, receiver: to, sequence: lane.next };
         lane.next += 1;
         let sealed = Arc::new(seal(&header, payload, &self.secret));
         lane.sent.push_back((quantum, sealed.clone()));

@@ -231,6 +231,12 @@ pub trait Actuator: Send + Sync {
         true
     }
 
+    /// The greatest speed it gives its body by itself, in metres per second, when that is known: decides how far around its own
+    /// bodies a worker looks from the first quantum on. No result depends on it.
+    fn top_speed(&self) -> Option<f64> {
+        None
+    }
+
     /// The hand it has, if it can hold things.
     fn hand(&self) -> Option<Hand> {
         None

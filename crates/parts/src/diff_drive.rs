@@ -147,6 +147,10 @@ impl Actuator for DiffDrive {
         }
     }
 
+    fn top_speed(&self) -> Option<f64> {
+        Some(self.max_speed * (1.0 + self.slip))
+    }
+
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
         let (change, slide_change) = self.most_change(view);
         let noisy = (self.slip > 0.0 || self.motion_noise.is_some()) && view.detail != Detail::Coarse;

@@ -151,6 +151,10 @@ impl Actuator for Drift {
         Layout { state, at_edge: self.at_edge, ..Layout::default() }
     }
 
+    fn top_speed(&self) -> Option<f64> {
+        Some(self.script.legs.iter().map(|leg| leg.velocity.norm()).fold(0.0, math::max))
+    }
+
     fn act(&self, view: &ActView<'_>, rows: &mut ActRows<'_>) {
         let most = self.acceleration * view.quantum_s;
         let (velocity, spin) = self.script.mean(view.now.seconds(), view.quantum_s);

@@ -1,11 +1,20 @@
-/** The panel *Workers*: who takes the steps of a spread run, what they tell each other, and which robots cost most. */
+/** The panel *Workers*: who takes the steps of a spread run, what they tell each other, which robots cost most, and what programs
+    on other hosts cost. */
 
 import type { App } from '../app';
 import { fill, h } from '../dom';
 import { shortName } from '../names';
 import type { WorkersMessage } from '../protocol';
 import { t } from '../strings';
-import { busiest, formatBytes, formatMicros, workerRows, type WorkerRow } from '../workers';
+import {
+  busiest,
+  formatBytes,
+  formatMicros,
+  priceRows,
+  workerRows,
+  type PriceRow,
+  type WorkerRow,
+} from '../workers';
 
 /** Links in the list: those that carried most. */
 const MOST_LINKS = 24;
@@ -37,9 +46,11 @@ export function mountWorkers(app: App): WorkersPanel {
   const draw = (): void => {
     if (!isShown) return;
     const spread = now?.spread;
+    const prices = now ? priceRows(now) : [];
+    const priceTables = prices.length > 0 ? [priceTable(prices)] : [];
     if (!now || !spread || spread.workers.length === 0) {
       summary.textContent = t.workersWaiting;
-      fill(board);
+      fill(board, ...priceTables);
       return;
     }
     const words = t.workersSummary(spread.workers.length, spread.lost.length, spread.epochs, spread.again);
@@ -49,6 +60,7 @@ export function mountWorkers(app: App): WorkersPanel {
       workerTable(workerRows(now, before)),
       linkTable(now),
       robotTable(now, (path) => store.select([path])),
+      ...priceTables,
     );
   };
   store.on('workers', () => {
@@ -134,6 +146,22 @@ function robotTable(message: WorkersMessage, select: (path: string) => void): HT
       h('button', { class: 'plain', on: { click: () => select(r.path) } }, shortName(r.path)),
       String(r.worker),
       ...[r.cost_us, r.sense_us, r.think_us, r.act_us, r.contact_us].map(formatMicros),
+    ]),
+  );
+}
+
+function priceTable(rows: PriceRow[]): HTMLElement {
+  const heads = t.priceColumns;
+  return table(
+    'elsewhere',
+    t.prices,
+    [heads.place, heads.answers, heads.answer, heads.sent, heads.received],
+    rows.map((r) => [
+      r.place,
+      String(r.answers),
+      r.answerUs === null ? '–' : t.micros(formatMicros(r.answerUs)),
+      formatBytes(r.sent),
+      formatBytes(r.received),
     ]),
   );
 }

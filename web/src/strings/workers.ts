@@ -34,6 +34,9 @@ export const workers = {
     act: 'Act',
     contact: 'Contacts',
   },
+  prices: 'Programs on other hosts',
+  priceColumns: { place: 'Host', answers: 'Answers', answer: 'Each', sent: 'Sent', received: 'Received' },
+  micros: (n: string): string => `${n} µs`,
   notMeasured: 'Not measured yet.',
   workersScroll: 'Workers, links and the heaviest robots',
 };

@@ -1,8 +1,9 @@
 //! When the owner of a machine needs it.
 //!
-//! In: the system's load, less what the host's own workers add to it. Out: whether to withdraw. It takes several looks
+//! In: how many processors others than the host and its workers use. Out: whether to withdraw. It takes several looks
 //! in a row to change one's mind, and less load to come back than to go, so that a host does not come and go.
 
+use super::others::Others;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,16 @@ pub struct Idle {
     above: f64,
     /// Time between two looks.
     every: Duration,
-    load: Box<dyn Fn() -> Option<f64> + Send + Sync>,
+    load: Load,
     mind: Mutex<Mind>,
+}
+
+/// How the load is known.
+enum Load {
+    /// Of all that runs here, own threads included.
+    Whole(Box<dyn Fn() -> Option<f64> + Send + Sync>),
+    /// Of others.
+    Others(Mutex<Others>),
 }
 
 #[derive(Default)]
@@ -28,16 +37,17 @@ struct Mind {
 }
 
 impl Idle {
-    /// Withdraws when the owner's load stays above this, as the system tells it.
+    /// Withdraws when others than this process and what it has started keep using more processors than this.
     #[must_use]
     pub fn above(load: f64) -> Idle {
-        Idle::with(load, Duration::from_secs(2), Box::new(load_average))
+        let others = Load::Others(Mutex::new(Others::than_this_process()));
+        Idle { above: load, every: Duration::from_secs(2), load: others, mind: Mutex::default() }
     }
 
     /// The same, by another measure of the load of the whole machine.
     #[must_use]
     pub fn with(above: f64, every: Duration, load: Box<dyn Fn() -> Option<f64> + Send + Sync>) -> Idle {
-        Idle { above, every, load, mind: Mutex::default() }
+        Idle { above, every, load: Load::Whole(load), mind: Mutex::default() }
     }
 
     /// Whether the owner needs the machine, on which `own` threads of ours run.
@@ -48,7 +58,11 @@ impl Idle {
         }
         mind.looked = Some(Instant::now());
         // A system that does not tell is taken for an idle one.
-        let owners = (self.load)().map_or(0.0, |all| all - f64::from(own));
+        let owners = match &self.load {
+            Load::Whole(load) => load().map(|all| all - f64::from(own)),
+            Load::Others(others) => others.lock().unwrap_or_else(PoisonError::into_inner).look(),
+        };
+        let owners = owners.unwrap_or(0.0);
         let is_against = if mind.needs_it { owners < self.above / 2.0 } else { owners > self.above };
         mind.against = if is_against { mind.against + 1 } else { 0 };
         if mind.against >= LOOKS {

@@ -8,7 +8,9 @@
 //! that outlives the host; a program that the owner did not allow. A host that lends idle time only ([`Idle`]) ends
 //! them all when its owner needs the machine; runs and chains go on elsewhere, as after any loss.
 
+pub(crate) mod head;
 mod idle;
+mod others;
 pub(crate) mod programs;
 mod speech;
 
@@ -86,14 +88,15 @@ impl Host {
         check_name(&name).map_err(|why| Lost::Failed { what: "lend this machine".into(), why })?;
         let yard = Arc::new(Yard { lending, books: Mutex::default(), fabric: Arc::downgrade(&fabric) });
         let (asked, started, stopped) = (Arc::clone(&yard), Arc::clone(&yard), Arc::clone(&yard));
-        let info = fabric.answer(&info_key(&name), Box::new(move |_, _| Some(write(&asked.info()))))?;
+        let info = fabric.answer(
+            &info_key(&name),
+            Box::new(move |_, _| Some(head::with_head(&asked.lending.identity, &asked.info()))),
+        )?;
         let start = fabric.answer(
             &start_key(&name),
             Box::new(move |_, question| {
-                let answer = match read::<Begin>(question) {
-                    Some(begin) => started.start(&begin),
-                    None => Err("what was asked is no order to start a worker".to_owned()),
-                };
+                let begin = head::asked(&started.lending.identity, question, "order to start a worker");
+                let answer = begin.and_then(|begin| started.start(&begin));
                 if let Err(why) = &answer {
                     lock(&started.books).news.push(format!("a worker was refused: {why}"));
                 }
@@ -111,10 +114,8 @@ impl Host {
         let open = fabric.answer(
             &open_key(&name),
             Box::new(move |_, question| {
-                let answer = match read::<Open>(question) {
-                    Some(open) => opened.open(&open),
-                    None => Err("what was asked is no order to start a program".to_owned()),
-                };
+                let open = head::asked(&opened.lending.identity, question, "order to start a program");
+                let answer = open.and_then(|open| opened.open(&open));
                 if let Err(why) = &answer {
                     lock(&opened.books).news.push(format!("a program was refused: {why}"));
                 }

@@ -29,13 +29,13 @@ struct Cost {
 
 /// A sum over quanta that were measured.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+pub(crate) struct Sum {
     spent: Spent,
     quanta: u64,
 }
 
 impl Sum {
-    fn add(&mut self, spent: Spent, quanta: u32) {
+    pub(crate) fn add(&mut self, spent: Spent, quanta: u32) {
         self.spent += spent;
         self.quanta += u64::from(quanta);
     }
@@ -46,6 +46,26 @@ impl Sum {
 
     fn mean_us(&self, ns: u64) -> f64 {
         self.mean(ns) * 1e-3
+    }
+
+    /// As figures of a robot.
+    pub(crate) fn write(&self, robot: &mut RobotFigures) {
+        let Spent { sense_ns, think_ns, act_ns, contact_ns, fuel } = self.spent;
+        robot.quanta = self.quanta;
+        robot.cost_us = self.mean_us(self.spent.all_ns());
+        (robot.sense_us, robot.think_us) = (self.mean_us(sense_ns), self.mean_us(think_ns));
+        (robot.act_us, robot.contact_us) = (self.mean_us(act_ns), self.mean_us(contact_ns));
+        robot.fuel = self.mean(fuel);
+    }
+
+    /// The heaviest of these by number, the first of them first.
+    pub(crate) fn heaviest(all: &[Sum], most: usize) -> Vec<(usize, Sum)> {
+        let mut heavy: Vec<(usize, Sum)> =
+            all.iter().copied().enumerate().filter(|(_, sum)| sum.quanta > 0).collect();
+        let mean = |sum: &Sum| sum.mean(sum.spent.all_ns());
+        heavy.sort_by(|a, b| mean(&b.1).total_cmp(&mean(&a.1)));
+        heavy.truncate(most);
+        heavy
     }
 }
 
@@ -94,12 +114,8 @@ impl Costs {
             *to = self.paths.iter().map(robot).collect();
         }
         for (robot, Cost { worker, all, .. }) in to.iter_mut().zip(&self.bodies) {
-            let Spent { sense_ns, think_ns, act_ns, contact_ns, fuel } = all.spent;
-            (robot.worker, robot.quanta) = (*worker, all.quanta);
-            robot.cost_us = all.mean_us(all.spent.all_ns());
-            (robot.sense_us, robot.think_us) = (all.mean_us(sense_ns), all.mean_us(think_ns));
-            (robot.act_us, robot.contact_us) = (all.mean_us(act_ns), all.mean_us(contact_ns));
-            robot.fuel = all.mean(fuel);
+            robot.worker = *worker;
+            all.write(robot);
         }
     }
 }
@@ -134,6 +150,16 @@ mod tests {
         assert_eq!((a.path.as_str(), a.worker, a.quanta), ("/robots/a", 4, 2));
         assert_eq!((a.sense_us, a.think_us, a.act_us, a.contact_us), (0.5, 5.5, 0.0, 0.0));
         assert_eq!((a.cost_us, a.fuel), (6.0, 11_000.0));
+    }
+
+    #[test]
+    fn the_heaviest_are_those_with_the_greatest_mean() {
+        let mut all = [Sum::default(); 4];
+        all[0].add(thought(1500), 1);
+        all[1].add(thought(9000), 3);
+        all[3].add(thought(7000), 2);
+        let heavy: Vec<usize> = Sum::heaviest(&all, 2).into_iter().map(|h| h.0).collect();
+        assert_eq!(heavy, [3, 1], "and nobody who was not measured");
     }
 
     #[test]

@@ -1,13 +1,15 @@
-//! Who works for a run: sent for, waited for, given up.
+//! Who works for a run: sent for, waited for, given up; and what is told of it.
 
 use super::office::News;
 use super::{Keeper, LOOK_AGAIN};
 use crate::message::{KEEPER, Order, write};
 use std::time::{Duration, Instant};
-use swarmyard_sim::{Crowd as _, Error};
+use swarmyard_sim::{Crowd as _, Error, Run};
 
 /// How often somebody is looked for again before a run ends that was under way, and has nobody left.
 const TRIES: u32 = 2;
+/// How many epochs may begin because of losses without a single new step, beside one for each worker.
+const FRUITLESS: u32 = 8;
 
 impl Keeper {
     /// Sends for as many as are missing; the run goes on meanwhile.
@@ -36,6 +38,78 @@ impl Keeper {
                 News::HiringDone if self.nobody.is_none() => self.look_again = Instant::now(),
                 News::HiringDone | News::Dismissed => {}
             }
+        }
+    }
+
+    /// These say that they cannot do their part, and why. Others may be able to: what one host forbids another may allow. Answers
+    /// who is given up.
+    ///
+    /// # Errors
+    /// Nobody else is left.
+    pub(super) fn unable(&mut self, failed: Vec<(u32, String)>) -> Result<Vec<u32>, Error> {
+        let Some((first, reason)) = failed.first() else { return Ok(Vec::new()) };
+        let numbers: Vec<u32> = failed.iter().map(|f| f.0).collect();
+        if self.staffed.iter().all(|worker| numbers.contains(worker)) && !self.office.is_hiring() {
+            let epoch = self.epochs;
+            let why = format!("worker {first} cannot do its part in epoch {epoch}: {reason}");
+            return Err(Error::System(why));
+        }
+        for (worker, why) in &failed {
+            // Whoever came instead might be sent to the same place.
+            self.plan.workers = self.plan.workers.saturating_sub(1).max(1);
+            let text = format!("{} cannot do its part: {why}", self.named(*worker));
+            self.tell(&text);
+            self.note(|status| status.unable.push(text));
+        }
+        Ok(numbers)
+    }
+
+    /// These are lost. Answers whether the epoch was theirs.
+    ///
+    /// # Errors
+    /// The run does not come past its checkpoint any more.
+    pub(super) fn give_up(&mut self, lost: &[u32], run: &Run<'_>) -> Result<bool, Error> {
+        if lost.is_empty() {
+            return Ok(false);
+        }
+        let stop = run.state.stops;
+        for number in lost {
+            self.tell(&format!("{} is lost at step {stop}", self.named(*number)));
+        }
+        self.note(|status| status.statistics.lost.extend(lost));
+        let again = self.epoch.as_ref().is_some_and(|e| e.members.iter().any(|m| lost.contains(m)));
+        for number in lost {
+            self.dismiss(*number);
+        }
+        self.fruitless += u32::from(again);
+        if self.fruitless > FRUITLESS + self.plan.workers {
+            let (fruitless, from) = (self.fruitless, self.safe.as_ref().map_or(0, |safe| safe.stop()));
+            return Err(Error::System(format!(
+                "{fruitless} times in a row workers were lost between the checkpoint at step {from} and step {}: something in these steps ends them; look at what they say, and go on from a checkpoint with `swarmyard resume`",
+                stop + 1
+            )));
+        }
+        Ok(again)
+    }
+
+    /// Tells that an epoch has begun.
+    pub(super) fn tell_epoch(&mut self, why: &str) {
+        let Some(epoch) = &self.epoch else { return };
+        let (number, begun, workers) = (epoch.number, epoch.begun, epoch.members.len());
+        self.tell(&format!("epoch {number} begins at step {begun} with {workers} workers, because {why}"));
+    }
+
+    pub(super) fn tell(&mut self, text: &str) {
+        if let Some(teller) = &mut self.teller {
+            teller(text);
+        }
+    }
+
+    /// A worker, and where it is.
+    fn named(&self, worker: u32) -> String {
+        match self.hosts.get(&worker) {
+            Some(host) => format!("worker {worker} on host `{host}`"),
+            None => format!("worker {worker}"),
         }
     }
 

@@ -81,26 +81,12 @@ impl Safe {
         learned
     }
 
-    /// What each worker has to do from here on, and how the plane is cut for it. A world that is not divided is
-    /// done by all of them.
-    ///
-    /// `on` finds the worker that is at a place which the scenario names.
-    pub(super) fn deal(
-        &self,
-        model: &Model,
-        workers: u32,
-        how: How,
-        margins: &Margins,
-        on: &mut dyn FnMut(&str) -> Option<u32>,
-    ) -> (Cut, Vec<Task>) {
+    /// What each worker has to do from here on. A world that is not divided is done by all of them.
+    pub(super) fn deal(&self, cut: &Cut, margins: &Margins) -> Vec<Task> {
         match &self.image {
-            Image::Whole(_, bytes) => {
-                (Cut::even(&[], workers, How::Tree), vec![Task::Whole(bytes.clone()); workers as usize])
-            }
+            Image::Whole(_, bytes) => vec![Task::Whole(bytes.clone()); cut.workers() as usize],
             Image::Bodies(_, checkpoint) => {
-                let cut = self.cut(model, checkpoint.bodies(), workers, how, on);
-                let charges = checkpoint.deal(&cut, margins);
-                (cut, charges.into_iter().map(Task::Share).collect())
+                checkpoint.deal(cut, margins).into_iter().map(Task::Share).collect()
             }
         }
     }
@@ -133,24 +119,49 @@ impl Safe {
         }
     }
 
-    /// Cuts the plane for that many workers. Robots that belong to a place stay with who is there.
-    fn cut(
+    /// Cuts the plane for that many workers. Robots that belong to a place are shared out among those who are there, and stay
+    /// with them; the plane is for the others, and who has more of the former gets less of it.
+    ///
+    /// `on` finds the workers that are at a place which the scenario names.
+    pub(super) fn cut(
         &self,
         model: &Model,
-        bodies: &[Parcel],
         workers: u32,
         how: How,
-        on: &mut dyn FnMut(&str) -> Option<u32>,
+        on: &mut dyn FnMut(&str) -> Vec<u32>,
     ) -> Cut {
-        let weight = |number: u32| self.weights.get(number as usize).copied().unwrap_or(1.0);
-        let places: Vec<_> = bodies.iter().map(|p| (p.seen.pose.at, weight(p.number))).collect();
-        let cut = Cut::even(&places, workers, how);
-        let mut pins = Vec::new();
-        for parcel in bodies {
-            let placed = model.host_of(parcel.number as usize).and_then(&mut *on);
-            pins.extend(placed.map(|worker| (parcel.number, worker)));
+        let mut found: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        let (mut free, mut pinned) = (Vec::new(), Vec::new());
+        for parcel in self.bodies() {
+            let (number, weight) = (parcel.number, self.weight(parcel.number));
+            let host = model.host_of(number as usize);
+            let there = host.map_or(&[][..], |host| found.entry(host).or_insert_with(|| on(host)));
+            if there.is_empty() {
+                free.push((parcel.seen.pose.at, weight));
+            } else {
+                pinned.push((number, weight, there.to_vec()));
+            }
         }
-        cut.pinned(pins)
+        // By number, so that most stay where they are when the plane is cut anew.
+        pinned.sort_unstable_by_key(|p| p.0);
+        let (mut burdens, mut pins) = (vec![0.0; workers as usize], Vec::new());
+        for (number, weight, there) in pinned {
+            let least = |a: &u32, b: &u32| f64::total_cmp(&burdens[*a as usize], &burdens[*b as usize]);
+            if let Some(worker) = there.into_iter().min_by(least) {
+                burdens[worker as usize] += weight;
+                pins.push((number, worker));
+            }
+        }
+        Cut::beside(&free, &burdens, how).pinned(pins)
+    }
+
+    /// What each worker would have to do with such a cut, as far as bodies were weighed.
+    pub(super) fn loads(&self, cut: &Cut) -> Vec<f64> {
+        cut.loads(self.bodies().iter().map(|p| (p.number, p.seen.pose.at, self.weight(p.number))))
+    }
+
+    fn weight(&self, body: u32) -> f64 {
+        self.weights.get(body as usize).copied().unwrap_or(1.0)
     }
 
     /// Takes note of what a step added up to.

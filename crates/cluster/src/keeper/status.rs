@@ -21,6 +21,8 @@ pub struct Status {
     pub refused: Refusals,
     /// Workers that were given up because they and others did not hear each other.
     pub apart: Vec<u32>,
+    /// Which workers were given up because they could not do their part, and why.
+    pub unable: Vec<String>,
     /// Which workers keep no checkpoint though they were to, and why.
     pub unkept: Vec<String>,
     /// Places that robots should be at and nobody is.

@@ -1,20 +1,23 @@
 //! Workers on machines of others, who lend them.
 //!
-//! In: addresses of hosts. Out: workers there, each on the host with the most free slots. A host that refuses or is gone is
+//! In: addresses of hosts. Out: workers there, spread over all of them: each on the host with the fewest of this run, of several on
+//! the one with the most free slots; where robots belong to a place, first on a host that is one. A host that refuses or is gone is
 //! passed over, and it is said why; it is asked again when somebody is wanted the next time, so it may come late or
 //! come back.
 
 use super::process::BEGIN;
 use super::{Hired, Job, Tell};
 use crate::Staff;
+use crate::host::head::{told, with_head};
 use crate::host::{Begin, Begun, End, Identity, Info, Running, info_key, live_key, start_key, stop_key};
 use crate::message::{figures_key, read, write};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use swarmyard_fabric::{Fabric, Handle, Lost};
-use swarmyard_sim::{LinkFigures, WorkerFigures};
+use swarmyard_sim::{LinkFigures, RobotFigures, WorkerFigures};
 
 /// How long a host may take to answer a question.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -86,8 +89,11 @@ pub fn visit(connect: &Connect, address: &Address) -> Result<(Arc<dyn Fabric>, I
     let met = Instant::now();
     loop {
         let answers = fabric.ask_all(&key, &[], ANSWER).map_err(|e| e.to_string())?;
-        if let Some(info) = answers.iter().find_map(|(_, bytes)| read::<Info>(bytes)) {
-            return Ok((fabric, info));
+        let (infos, strange): (Vec<_>, Vec<_>) =
+            answers.iter().map(|(_, bytes)| told(bytes)).partition(Result::is_ok);
+        // Who answers is there, whatever it says.
+        if let Some(info) = infos.into_iter().chain(strange).next() {
+            return Ok((fabric, info?));
         }
         if met.elapsed() > MEET {
             break;
@@ -100,10 +106,21 @@ pub fn visit(connect: &Connect, address: &Address) -> Result<(Arc<dyn Fabric>, I
     })
 }
 
-/// What a worker on a host has done so far, and what it has sent to whom; `None` when it does not say: it may just have ended, or its access file does
+/// What a worker has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// All in all.
+    pub worker: WorkerFigures,
+    /// What it has sent to whom.
+    pub links: Vec<LinkFigures>,
+    /// The ten robots that cost it most since it began, as of its last checkpoint.
+    pub heaviest: Vec<RobotFigures>,
+}
+
+/// What a worker on a host has done so far; `None` when it does not say: it may just have ended, or its access file does
 /// not let us ask.
 #[must_use]
-pub fn figures(connect: &Connect, running: &Running) -> Option<(WorkerFigures, Vec<LinkFigures>)> {
+pub fn figures(connect: &Connect, running: &Running) -> Option<Figures> {
     let fabric = connect(running.endpoint.split(' ').next()?).ok()?;
     let answer = fabric.ask(&figures_key(running.run, running.worker), &[], ANSWER).ok()?;
     read(&answer)
@@ -117,6 +134,8 @@ pub struct Hosts {
     pub connect: Connect,
     /// What this build computes with.
     pub identity: Identity,
+    /// Places that robots belong to: names of hosts, and what they can do. Workers are hired there first.
+    pub wanted: Vec<String>,
 }
 
 /// Hires workers on hosts.
@@ -124,6 +143,7 @@ pub struct HostStaff {
     places: Vec<Place>,
     connect: Connect,
     identity: Identity,
+    wanted: Vec<String>,
     /// What each worker is for; the number and the addresses are filled in.
     job: Job,
     workers: BTreeMap<u32, At>,
@@ -172,7 +192,7 @@ impl HostStaff {
     /// Looks for the hosts. `job.connect` has the addresses of the keeper; `say` is told which hosts are passed over.
     #[must_use]
     pub fn new(hosts: Hosts, job: Job, tell: Tell, say: Box<dyn FnMut(&str) + Send>) -> HostStaff {
-        let Hosts { addresses, connect, identity } = hosts;
+        let Hosts { addresses, connect, identity, wanted } = hosts;
         let place = |address: Address| {
             let place = Place { address, seen: Arc::default(), said: String::new(), silent: 0 };
             place.seek(&connect);
@@ -183,6 +203,7 @@ impl HostStaff {
             places,
             connect,
             identity,
+            wanted,
             job,
             workers: BTreeMap::new(),
             tell,
@@ -191,7 +212,7 @@ impl HostStaff {
         }
     }
 
-    /// What the hosts lend now, the most free slots first. Those that lend nothing are left out.
+    /// What the hosts lend now, in the order in which they are asked. Those that lend nothing are left out.
     fn offers(&mut self) -> Vec<(usize, Link, Info)> {
         while self.since.elapsed() < FIND && self.places.iter().any(|p| !p.seen.was_looked_for()) {
             std::thread::sleep(Duration::from_millis(5));
@@ -210,8 +231,21 @@ impl HostStaff {
                 }
             }
         }
-        offers.sort_by_key(|(k, _, info)| (std::cmp::Reverse(info.free), *k));
+        let own = |place: usize| self.workers.values().filter(|at| at.place == place).count();
+        let missing = self.missing();
+        let is_missing = |info: &Info| {
+            missing.iter().any(|place| info.name == **place || info.can.iter().any(|can| can == *place))
+        };
+        offers.sort_by_cached_key(|(k, _, info)| {
+            (!is_missing(info), own(*k), std::cmp::Reverse(info.free), *k)
+        });
         offers
+    }
+
+    /// Places that robots belong to and no worker is at.
+    fn missing(&self) -> Vec<&String> {
+        let is_there = |place: &String| self.workers.values().any(|at| at.is.contains(place));
+        self.wanted.iter().filter(|place| !is_there(place)).collect()
     }
 
     fn pass_over(&mut self, k: usize, text: &str) {
@@ -226,7 +260,8 @@ impl HostStaff {
         let mut job = Job { number, ..self.job.clone() };
         job.connect.extend(self.workers.values().map(|at| at.hired.endpoint.clone()));
         let begin = Begin { identity: self.identity.clone(), job };
-        let ask = || link.fabric.ask(&start_key(&link.name), &write(&begin), BEGIN + ANSWER);
+        let question = with_head(&self.identity, &begin);
+        let ask = || link.fabric.ask(&start_key(&link.name), &question, BEGIN + ANSWER);
         // A worker may have begun although the answer was lost.
         let end = |_| self.ask_to_stop(link, number);
         let asked = ask().map_err(end).or_else(|()| ask());
@@ -321,8 +356,7 @@ impl Place {
             self.seek(connect);
         }
         let answer = answer.map_err(|e| e.to_string())?;
-        let info: Info = read(&answer).ok_or("its answer is none")?;
-        Ok((link, info))
+        Ok((link, told(&answer)?))
     }
 }
 

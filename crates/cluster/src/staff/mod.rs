@@ -9,7 +9,7 @@ mod hosts;
 mod local;
 mod process;
 
-pub use hosts::{Address, Connect, HostStaff, Hosts, figures, visit};
+pub use hosts::{Address, Connect, Figures, HostStaff, Hosts, figures, visit};
 pub use local::Processes;
 pub use process::{Job, Launch, Process, SecretBytes};
 

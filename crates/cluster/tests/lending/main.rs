@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use swarmyard_cluster::Staff;
 use swarmyard_cluster::host::{Host, Identity, Idle, Lending, Programs};
 use swarmyard_cluster::staff::{
-    Address, Connect, Hired, HostStaff, Hosts, Job, Launch, Processes, SecretBytes,
+    Address, Connect, Hired, HostStaff, Hosts, Job, Launch, Processes, SecretBytes, visit,
 };
 use swarmyard_fabric::local::Switchboard;
 use swarmyard_fabric::{Care, Fabric, Handle, Listener, Lost, Replier, Traffic, Watcher};
@@ -58,6 +58,11 @@ type Notes = (Arc<Mutex<Vec<Hired>>>, Arc<Mutex<Vec<String>>>);
 
 /// Somebody who asks the hosts on these boards: `0:1`, `1:1`, …
 fn staff(boards: &[(&str, Switchboard)]) -> (HostStaff, Notes) {
+    staff_at(boards, &[])
+}
+
+/// The same, for robots that belong to these places.
+fn staff_at(boards: &[(&str, Switchboard)], wanted: &[&str]) -> (HostStaff, Notes) {
     let all: Vec<Switchboard> = boards.iter().map(|b| b.1.clone()).collect();
     let connect: Connect = Arc::new(move |endpoint: &str| {
         let k: usize = endpoint.split(':').next().and_then(|k| k.parse().ok()).expect("a number");
@@ -69,8 +74,9 @@ fn staff(boards: &[(&str, Switchboard)]) -> (HostStaff, Notes) {
     let addresses = names.iter().enumerate().map(address).collect();
     let (told, said): Notes = Default::default();
     let (tell, say) = (Arc::clone(&told), Arc::clone(&said));
+    let wanted = wanted.iter().map(|place| (*place).to_owned()).collect();
     let staff = HostStaff::new(
-        Hosts { addresses, connect, identity: identity() },
+        Hosts { addresses, connect, identity: identity(), wanted },
         job(),
         Box::new(move |hired| tell.lock().expect("notes").push(hired.clone())),
         Box::new(move |text| say.lock().expect("notes").push(text.to_owned())),
@@ -91,7 +97,7 @@ fn connects(pid: u32) -> Vec<String> {
 }
 
 #[test]
-fn a_worker_goes_to_the_host_with_the_most_free_slots_and_hears_of_all_before_it() {
+fn workers_are_spread_over_all_hosts_and_each_hears_of_all_before_it() {
     let ((one, a), (other, b)) = (host(lending("a", 1)), host(lending("b", 3)));
     let (mut staff, (told, _)) = staff(&[("a", one), ("b", other)]);
     for number in 0..4 {
@@ -99,12 +105,12 @@ fn a_worker_goes_to_the_host_with_the_most_free_slots_and_hears_of_all_before_it
     }
     let told = told.lock().expect("notes").clone();
     let places: Vec<&str> = told.iter().filter_map(|h| h.host.as_deref()).collect();
-    assert_eq!(places, ["b", "b", "a", "b"]);
+    assert_eq!(places, ["b", "a", "b", "b"], "one on each, before one has two");
     let endpoints: Vec<&str> = told.iter().map(|h| h.endpoint.as_str()).collect();
     assert_eq!(endpoints, ["127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7002", "127.0.0.1:7003"]);
     assert_eq!(connects(told[3].pid), ["127.0.0.1:7", "127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7002"]);
     assert_eq!((a.info().free, b.info().free, b.info().running.len()), (0, 0, 3));
-    let mut places = staff.places(2);
+    let mut places = staff.places(1);
     places.sort();
     assert_eq!(places, ["a", "display"]);
     let why = staff.hire(4).expect_err("all slots are taken");
@@ -114,6 +120,26 @@ fn a_worker_goes_to_the_host_with_the_most_free_slots_and_hears_of_all_before_it
     staff.hire(5).expect("there is room again");
     drop(staff);
     assert_eq!((a.info().free, b.info().free), (1, 3), "nobody needs them any more");
+}
+
+#[test]
+fn fewer_workers_than_hosts_begin_where_robots_belong() {
+    let can = |name: &str, slots, can: &str| Lending { can: vec![can.to_owned()], ..lending(name, slots) };
+    let hosts = [
+        host(can("a", 9, "x")),
+        host(can("b", 1, "x")),
+        host(can("c", 2, "fast")),
+        host(can("d", 3, "fast")),
+    ];
+    let names = ["a", "b", "c", "d"];
+    let boards: Vec<(&str, Switchboard)> =
+        names.into_iter().zip(&hosts).map(|(name, host)| (name, host.0.clone())).collect();
+    let (mut staff, (told, _)) = staff_at(&boards, &["b", "fast", "nowhere"]);
+    for number in 0..3 {
+        staff.hire(number).expect("a worker");
+    }
+    let places: Vec<String> = told.lock().expect("notes").iter().filter_map(|h| h.host.clone()).collect();
+    assert_eq!(places, ["d", "b", "a"], "one that is fast, the one that is called so, then anybody");
 }
 
 #[test]
@@ -131,6 +157,34 @@ fn a_host_that_refuses_is_passed_over_and_it_is_said_once_why() {
         "{said:?}"
     );
     assert!(old.tend().iter().any(|line| line.contains("refused")), "its owner is told as well");
+}
+
+#[test]
+fn another_version_is_named_though_what_it_says_means_nothing_here() {
+    let head = |version: &str| {
+        let length = [version.len() as u8];
+        [&b"SWYH"[..], &7_u64.to_le_bytes(), &length, version.as_bytes(), &[0xff; 40]].concat()
+    };
+    let (there, here) = ("`9.9.9`", format!("`{}`", env!("CARGO_PKG_VERSION")));
+    let board = Switchboard::default();
+    let (strange, says) = (board.member("strange"), head("9.9.9"));
+    let _info =
+        strange.answer("swarm/host/strange/info", Box::new(move |_, _| Some(says.clone()))).expect("heard");
+    let connect: Connect = Arc::new(move |_: &str| Ok(Arc::new(board.member("keeper")) as Arc<dyn Fabric>));
+    let address = Address { name: Some("strange".into()), endpoint: "0:1".into() };
+    let why = visit(&connect, &address).err().expect("it cannot be read");
+    assert!(why.contains(there) && why.contains(&here), "{why}");
+    // The other way round: one of such a version asks a host of ours.
+    let (board, _a) = host(lending("a", 1));
+    for what in ["start", "open"] {
+        let asked = board.member("keeper").ask(
+            &format!("swarm/host/a/{what}"),
+            &head("9.9.9"),
+            Duration::from_secs(60),
+        );
+        let said = String::from_utf8_lossy(&asked.expect("an answer")).into_owned();
+        assert!(said.contains(there) && said.contains("`0.1.0`"), "{said}");
+    }
 }
 
 /// A connection that is there, and on which nobody answers any more.
@@ -186,7 +240,7 @@ fn a_host_that_is_alive_and_silent_twice_is_connected_with_anew() {
         Ok(Arc::new(Deaf { inside: Arc::new(board.member("keeper")), is_deaf }) as Arc<dyn Fabric>)
     });
     let addresses = vec![Address { name: Some("a".into()), endpoint: "0:1".into() }];
-    let hosts = Hosts { addresses, connect, identity: identity() };
+    let hosts = Hosts { addresses, connect, identity: identity(), wanted: Vec::new() };
     let mut staff = HostStaff::new(hosts, job(), Box::new(|_| {}), Box::new(|_| {}));
     staff.hire(0).expect("a worker");
     first.store(true, Ordering::Relaxed);

@@ -22,6 +22,8 @@ pub(crate) struct Threads {
     pub(crate) hires: bool,
     /// Which worker has which place.
     pub(crate) places: Vec<(u32, String)>,
+    /// Workers that may start no native programs.
+    pub(crate) forbidden: Vec<u32>,
     /// The machine that each is said to be on.
     pub(crate) host: Option<fn(u32) -> &'static str>,
     /// How long a worker waits for a word of its keeper.
@@ -43,6 +45,7 @@ impl Threads {
             most: u32::MAX,
             hires: true,
             places: Vec::new(),
+            forbidden: Vec::new(),
             host: None,
             patience: Duration::from_secs(20),
             delay: Duration::ZERO,
@@ -66,6 +69,7 @@ impl Staff for Threads {
             std::thread::sleep(self.delay);
         }
         let (run, patience) = (self.run, self.patience);
+        let allowed = self.forbidden.contains(&number).then(Vec::new);
         let thread = std::thread::spawn(move || {
             let fabric = Arc::new(member);
             let setup = Setup {
@@ -75,7 +79,7 @@ impl Staff for Threads {
                 threads: 1,
                 patience,
                 hold: None,
-                natives: Natives::default(),
+                natives: Natives { allowed, elsewhere: None },
             };
             work(&setup, &told).expect("the switchboard is there");
         });

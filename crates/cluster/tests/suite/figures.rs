@@ -10,6 +10,11 @@ const BURNING: usize = 12;
 /// Twenty-four robots in a line, a metre apart, that stand: ten idle ones, twelve that burn, two idle ones. Halved by number, the
 /// one half has two that burn, the other ten.
 fn line() -> String {
+    line_of([10, BURNING as u32, 2], 300_000)
+}
+
+/// So many idle ones, ones that burn for so many turns of a loop, and idle ones.
+fn line_of([west, burning, east]: [u32; 3], turns: u32) -> String {
     let of = |name: &str, work: &str| {
         format!(
             r#"
@@ -39,16 +44,19 @@ void robot_step(void)
 "#
         )
     };
-    let burn = "static volatile uint32_t x = 1; for (uint32_t k = 0; k < 300000u; k++) x = x * 1664525u + 1013904223u;";
+    let burn = format!(
+        "static volatile uint32_t x = 1; for (uint32_t k = 0; k < {turns}u; k++) x = x * 1664525u + 1013904223u;"
+    );
     let row = |name: &str, ty: &str, count: u32, from: u32| {
         let middle = f64::from(from) + f64::from(count - 1) / 2.0;
         format!(
             "[[robot]]\nname = \"{name}\"\ntype = \"{ty}\"\nat = [{middle:?}, 0.0]\ncount = {count}\nlayout = {{ class = \"grid\", columns = {count}, spacing = 1 }}\n"
         )
     };
-    let robots =
-        row("west", "idle", 10, 0) + &row("burning", "burning", 12, 10) + &row("east", "idle", 2, 22);
-    format!("format = 1\n{}{}{robots}", of("idle", ""), of("burning", burn))
+    let robots = row("west", "idle", west, 0)
+        + &row("burning", "burning", burning, west)
+        + &row("east", "idle", east, west + burning);
+    format!("format = 1\n{}{}{robots}", of("idle", ""), of("burning", &burn))
 }
 
 fn plan() -> Plan {
@@ -119,6 +127,19 @@ fn while_it_runs_a_world_is_cut_so_that_everybody_has_as_much_to_burn() {
         one.step().expect("a step");
     }
     assert_eq!(one.hash(), sim.hash());
+}
+
+/// Whoever has that one has more to do than the others, however the plane is cut.
+#[test]
+fn nothing_is_cut_anew_for_one_robot_that_has_more_to_do_than_all_others() {
+    let (mut sim, status) = spread_text(&line_of([4, 1, 2], 3_000_000), Plan { keep_every: 8, ..plan() });
+    for _ in 0..48 {
+        sim.step().expect("a step");
+    }
+    let figures = status.lock().expect("status").statistics.clone();
+    let work: Vec<f64> = figures.workers.iter().map(|w| w.work_s).collect();
+    println!("{work:?} s at work in {} epochs", figures.epochs);
+    assert!(figures.epochs <= 2 && figures.lost.is_empty(), "{figures:?}");
 }
 
 #[test]

@@ -164,6 +164,35 @@ fn the_last_one_is_enough_when_nobody_else_comes() {
     }
 }
 
+/// Hires workers that end as soon as they have come.
+struct Mayflies(Switchboard, u64);
+
+impl Staff for Mayflies {
+    fn hire(&mut self, number: u32) -> Result<(), String> {
+        let (member, key) =
+            (self.0.member(&format!("worker-{number}")), format!("swarm/run/{}/live/{number}", self.1));
+        std::thread::spawn(move || {
+            let _live = member.live(&key).expect("the switchboard is there");
+            std::thread::sleep(Duration::from_millis(50));
+        });
+        Ok(())
+    }
+
+    fn dismiss(&mut self, _: u32) {}
+}
+
+#[test]
+fn a_run_whose_workers_are_lost_again_and_again_without_a_step_ends_and_says_so() {
+    let (board, run) = (Switchboard::new(Duration::from_millis(150)), fresh_run());
+    let staff = Mayflies(board.clone(), run);
+    let plan = Plan { patience: Duration::from_secs(60), ..Plan::of(1) };
+    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff));
+    let mut sim = load(WORLD);
+    sim.give_to(Box::new(keeper.expect("a keeper")));
+    let why = sim.step().expect_err("nobody lives long enough").to_string();
+    assert!(why.contains("times in a row") && why.contains("step 0") && why.contains("resume"), "{why}");
+}
+
 #[test]
 fn messages_that_are_lost_are_asked_for_again() {
     let (frames, lives) = disturbed(plan(), Duration::from_secs(1), |k, board| {

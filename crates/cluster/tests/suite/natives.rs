@@ -6,10 +6,12 @@
 use crate::common::{Threads, fresh_run};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use swarmyard_cluster::{Keeper, Plan};
+use swarmyard_cluster::{Keeper, Plan, Staff as _};
 use swarmyard_engine::{Frame, How, RunEvent};
+use swarmyard_fabric::Fabric as _;
 use swarmyard_fabric::local::Switchboard;
 use swarmyard_part_api::Cause;
 use swarmyard_sim::{Sim, Statistics};
@@ -199,6 +201,59 @@ fn programs_are_started_once_and_stay_while_their_robots_travel() {
     }
 }
 
+/// Where the border is first looked at, all of them stand; a step later they go farther than a quarter of their size.
+#[test]
+fn small_robots_that_start_from_rest_are_reckoned_with() {
+    let mut world = World::new("small", PATIENT, TO_AND_FRO);
+    world.text = world.text.replace("40cm", "20cm");
+    let (frames, _) = world.at_home(12);
+    let mut many = world.spread(plan(3, 4), &Switchboard::default());
+    let figures = same(&mut many, &frames, |_| {});
+    assert_eq!((figures.epochs, figures.again), (1, 0));
+    many.finish();
+    assert_eq!(world.starts(), ROBOTS);
+}
+
+#[test]
+fn programs_go_on_when_somebody_joins_and_the_plane_is_cut_anew() {
+    let world = World::new("joined", PATIENT, TO_AND_FRO);
+    let (frames, _) = world.at_home(60);
+    let (board, run) = (Switchboard::default(), fresh_run());
+    // They come by themselves, the third of them late.
+    let (mut staff, mut late) = (Threads::new(&board, run), Threads::new(&board, run));
+    staff.hires = false;
+    let (onlooker, came) = (board.member("onlooker"), Arc::new(AtomicU32::new(0)));
+    let count = Arc::clone(&came);
+    let note = move |_: &str, is_alive| {
+        count.fetch_add(u32::from(is_alive), Ordering::Relaxed);
+    };
+    let _watch = onlooker.watch(&format!("swarm/run/{run}/live/*"), Box::new(note)).expect("a watcher");
+    let mut come = |number: u32| {
+        late.hire(number).expect("a thread");
+        let since = Instant::now();
+        while came.load(Ordering::Relaxed) <= number {
+            assert!(since.elapsed() < Duration::from_secs(60), "worker {number} did not come");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    come(0);
+    come(1);
+    let plan = Plan { keep_every: 8, patience: Duration::from_millis(100), ..plan(3, 3) };
+    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff));
+    let mut many = world.sim();
+    many.give_to(Box::new(keeper.expect("a keeper")));
+    let figures = same(&mut many, &frames, |k| {
+        if k == 20 {
+            come(2);
+        }
+    });
+    many.finish();
+    // On a busy machine it may also be cut anew because work was uneven.
+    assert!(figures.epochs > 1 && figures.again == 0, "{figures:?}");
+    assert_eq!(world.starts(), ROBOTS, "nobody was started anew");
+    assert!(over_links(&figures).0 > 20, "{figures:?}");
+}
+
 #[test]
 fn when_the_home_of_programs_is_lost_they_are_started_where_their_robots_are() {
     let world = World::new("lost", PATIENT, TO_AND_FRO);
@@ -216,6 +271,39 @@ fn when_the_home_of_programs_is_lost_they_are_started_where_their_robots_are() {
         many.finish();
         assert!(world.starts() >= 2 * ROBOTS, "all are led through their past again");
     }
+}
+
+/// A run of this world on workers of which some may start no programs; and what is told on the way.
+fn forbidden(world: &World, plan: Plan, numbers: &[u32]) -> (Sim, Arc<Mutex<Vec<String>>>) {
+    let (board, run) = (Switchboard::default(), fresh_run());
+    let mut staff = Threads::new(&board, run);
+    staff.forbidden = numbers.to_vec();
+    let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff));
+    let (mut keeper, told) = (keeper.expect("a keeper"), Arc::<Mutex<Vec<String>>>::default());
+    let news = Arc::clone(&told);
+    keeper.on_news(Box::new(move |text| news.lock().expect("no panic").push(text.to_owned())));
+    let mut sim = world.sim();
+    sim.give_to(Box::new(keeper));
+    (sim, told)
+}
+
+#[test]
+fn one_whose_owner_forbids_the_programs_is_given_up_and_others_do_its_part() {
+    let world = World::new("forbidden", PATIENT, TO_AND_FRO);
+    let (frames, _) = world.at_home(10);
+    let (mut many, told) = forbidden(&world, plan(3, 3), &[1]);
+    let figures = same(&mut many, &frames, |_| {});
+    assert_eq!(figures.lost, [1]);
+    let told = told.lock().expect("no panic").clone();
+    let has = |words: &[&str]| told.iter().any(|line| words.iter().all(|w| line.contains(w)));
+    assert!(has(&["worker 1 cannot do its part", "--allow"]), "{told:?}");
+    assert!(has(&["worker 1 is lost at step 0"]), "{told:?}");
+    assert!(has(&["epoch 2 begins at step 0 with 2 workers"]), "{told:?}");
+    many.finish();
+    // Nobody is left who may.
+    let (mut many, _) = forbidden(&world, plan(2, 3), &[0, 1]);
+    let why = many.step().expect_err("nobody may start them").to_string();
+    assert!(why.contains("--allow") && why.contains("cannot do its part"), "{why}");
 }
 
 #[test]

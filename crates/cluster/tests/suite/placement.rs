@@ -3,7 +3,7 @@
 use crate::common::{Threads, fresh_run};
 use std::sync::{Arc, Mutex};
 use swarmyard_cluster::host::Running;
-use swarmyard_cluster::staff::{Connect, figures};
+use swarmyard_cluster::staff::{Connect, Figures, figures};
 use swarmyard_cluster::{Keeper, Placed, Plan, Status};
 use swarmyard_fabric::local::Switchboard;
 use swarmyard_sim::Sim;
@@ -48,10 +48,10 @@ const WORLD: &str = r#"
     layout = { class = "grid", columns = 3, spacing = 1 }
 "#;
 
-fn spread(world: &str, plan: Plan, display: Option<u32>) -> (Sim, Arc<Mutex<Status>>) {
+fn spread(world: &str, plan: Plan, display: impl IntoIterator<Item = u32>) -> (Sim, Arc<Mutex<Status>>) {
     let (board, run) = (Switchboard::default(), fresh_run());
     let mut staff = Threads::new(&board, run);
-    staff.places = display.map(|worker| (worker, "display".to_owned())).into_iter().collect();
+    staff.places = display.into_iter().map(|worker| (worker, "display".to_owned())).collect();
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");
     let status = keeper.status();
     let mut sim = Sim::from_text(world).unwrap_or_else(|e| panic!("{e}"));
@@ -70,6 +70,29 @@ fn robots_that_belong_to_a_place_are_there_wherever_they_go() {
         assert!(there.bodies >= 6, "{there:?}");
         assert!(status.nowhere.is_empty());
     }
+}
+
+#[test]
+fn robots_that_belong_to_a_place_are_shared_out_among_all_who_are_there() {
+    let bodies = |status: &Mutex<Status>| -> Vec<u32> {
+        status.lock().expect("status").statistics.workers.iter().map(|w| w.bodies).collect()
+    };
+    let mut one = Sim::from_text(WORLD).unwrap_or_else(|e| panic!("{e}"));
+    let (mut many, status) = spread(WORLD, Plan { period: 2, ..Plan::of(3) }, [1, 2]);
+    for k in 0..20 {
+        assert_eq!(one.step().expect("a step"), many.step().expect("a step"), "step {k}");
+        let has = bodies(&status);
+        assert!(has[1] >= 3 && has[2] >= 3, "three of six for each: {has:?}");
+        if k == 0 {
+            // The other twelve are shared out so that all have as much to do.
+            assert!(has.iter().all(|n| (5..=7).contains(n)), "{has:?}");
+        }
+    }
+    // Where all robots belong to what all workers can do, nobody is idle.
+    let world = WORLD.replace("[type.plain]", "[type.plain]\n    on = \"display\"");
+    let (mut many, status) = spread(&world, Plan::of(3), [0, 1, 2]);
+    many.step().expect("a step");
+    assert_eq!(bodies(&status), [6, 6, 6]);
 }
 
 #[test]
@@ -170,9 +193,18 @@ fn a_worker_says_what_it_has_done_to_who_asks() {
     let known = status.lock().expect("status").statistics.clone();
     assert_eq!(known.links.len(), 2, "{:?}", known.links);
     for worker in 0..2 {
-        let (said, links) = figures(&connect, &running(worker)).expect("it answers");
+        let Figures { worker: said, links, heaviest } =
+            figures(&connect, &running(worker)).expect("it answers");
         let kept = &known.workers[worker as usize];
         assert_eq!(links, [known.links[worker as usize].clone()]);
+        assert!(!heaviest.is_empty() && heaviest.len() <= 10, "{heaviest:?}");
+        assert!(heaviest.windows(2).all(|w| w[0].cost_us >= w[1].cost_us), "{heaviest:?}");
+        for robot in heaviest {
+            assert!(
+                robot.worker == worker && robot.cost_us > 0.0 && robot.path.starts_with("/robots/"),
+                "{robot:?}"
+            );
+        }
         assert_eq!((said.worker, said.bodies, said.work_s), (worker, kept.bodies, kept.work_s));
     }
     assert_eq!(figures(&connect, &running(7)), None, "nobody has that number");

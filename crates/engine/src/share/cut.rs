@@ -53,10 +53,20 @@ impl Cut {
     /// When there are no workers.
     #[must_use]
     pub fn even(places: &[(Vec2, f64)], workers: u32, how: How) -> Cut {
-        assert!(workers > 0, "somebody must do the work");
+        Cut::beside(places, &vec![0.0; workers as usize], how)
+    }
+
+    /// The same for workers that have something to do already: so much weight each, wherever in the plane that is.
+    ///
+    /// # Panics
+    /// When there are no workers.
+    #[must_use]
+    pub fn beside(places: &[(Vec2, f64)], burdens: &[f64], how: How) -> Cut {
+        assert!(!burdens.is_empty(), "somebody must do the work");
+        let workers = burdens.len() as u32;
         let mut cut = Cut { nodes: Vec::new(), workers, pins: BTreeMap::new() };
         let mut places = places.to_vec();
-        cut.halve(&mut places, 0..workers, how);
+        cut.halve(&mut places, burdens, 0, how);
         cut
     }
 
@@ -74,10 +84,11 @@ impl Cut {
         self.workers
     }
 
-    fn halve(&mut self, places: &mut [(Vec2, f64)], workers: std::ops::Range<u32>, how: How) -> u32 {
+    /// Divides places among as many workers as there are burdens, from this one on.
+    fn halve(&mut self, places: &mut [(Vec2, f64)], burdens: &[f64], start: u32, how: How) -> u32 {
         let here = self.nodes.len() as u32;
-        self.nodes.push(Node::Worker(workers.start));
-        if workers.len() == 1 {
+        self.nodes.push(Node::Worker(start));
+        if burdens.len() == 1 {
             return here;
         }
         let along_x = match how {
@@ -87,9 +98,10 @@ impl Cut {
         };
         let along = |p: &(Vec2, f64)| if along_x { p.0.x } else { p.0.y };
         places.sort_by(|a, b| along(a).total_cmp(&along(b)));
-        let middle = workers.start + workers.len() as u32 / 2;
-        let share = f64::from(middle - workers.start) / workers.len() as f64;
-        let wanted = places.iter().map(|p| p.1).sum::<f64>() * share;
+        let (first_half, second_half) = burdens.split_at(burdens.len() / 2);
+        let share = first_half.len() as f64 / burdens.len() as f64;
+        let all = places.iter().map(|p| p.1).sum::<f64>() + burdens.iter().sum::<f64>();
+        let wanted = math::max(all * share - first_half.iter().sum::<f64>(), 0.0);
         let mut sum = 0.0;
         let mut first = places.iter().take_while(|p| {
             sum += p.1;
@@ -102,8 +114,8 @@ impl Cut {
             _ => 0.0,
         };
         let (low, high) = places.split_at_mut(count);
-        let below = self.halve(low, workers.start..middle, how);
-        let above = self.halve(high, middle..workers.end, how);
+        let below = self.halve(low, first_half, start, how);
+        let above = self.halve(high, second_half, start + first_half.len() as u32, how);
         self.nodes[here as usize] = Node::Halved { along_x, at, below, above };
         here
     }
@@ -112,6 +124,16 @@ impl Cut {
     #[must_use]
     pub fn owner(&self, body: u32, p: Vec2) -> u32 {
         self.pins.get(&body).copied().unwrap_or_else(|| self.at(p))
+    }
+
+    /// What each worker has to do with these bodies: (number, place, weight).
+    #[must_use]
+    pub fn loads(&self, bodies: impl IntoIterator<Item = (u32, Vec2, f64)>) -> Vec<f64> {
+        let mut loads = vec![0.0; self.workers as usize];
+        for (body, at, weight) in bodies {
+            loads[self.owner(body, at) as usize] += weight;
+        }
+        loads
     }
 
     /// Who is charged with a point.
@@ -209,6 +231,24 @@ mod tests {
         for k in 0..2000 {
             let p = Vec2::new(f64::from(k * 7 % 400) - 150.0, f64::from(k * 13 % 300) - 120.0);
             assert!(regions[cut.at(p) as usize].contains(p));
+        }
+    }
+
+    #[test]
+    fn who_has_something_to_do_already_gets_less_of_the_plane() {
+        let places = crowd(900);
+        for how in [How::Tree, How::Columns, How::Rows] {
+            let cut = Cut::beside(&places, &[200.0, 0.0, 100.0, 1000.0], how);
+            let mut counts = [0_usize; 4];
+            for p in &places {
+                counts[cut.at(p.0) as usize] += 1;
+            }
+            // The last has more than its share: the plane is for the others, as far as halving goes.
+            assert!(counts[3] <= 2, "{how:?} {counts:?}");
+            let cut = Cut::beside(&places, &[200.0, 0.0, 100.0], how);
+            let loads = cut.loads((0..).zip(&places).map(|(k, p)| (k, p.0, p.1)));
+            let all: Vec<f64> = loads.iter().zip([200.0, 0.0, 100.0]).map(|(own, more)| own + more).collect();
+            assert!(all.iter().all(|load| (load - 400.0).abs() < 20.0), "{how:?} {all:?}");
         }
     }
 

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use swarmyard_base::math;
 use swarmyard_motion::SKIN_M;
 
+/// How much faster than its drive can a body may be: wheels slip, and others push.
+const ROOM: f64 = 1.1;
+
 /// How far bodies reach, see and go.
 ///
 /// Between two times at which bodies change hands they may stray from their worker's region by `period`
@@ -39,8 +42,15 @@ impl Margins {
         let sight = sensors.fold(0.0, math::max);
         let body = model.outlines.iter().map(|o| o.reach()).fold(0.0, math::max);
         let speeds = state.twist.iter().map(|t| t.linear().norm() + t.spin.abs() * body);
-        let speed = speeds.fold(0.0, math::max);
-        let step = math::max(math::max(2.0 * speed * state.quantum.length.value(), body / 4.0), 0.01);
+        let speed = 2.0 * speeds.fold(0.0, math::max);
+        let drives = model.types.iter().flat_map(|ty| &ty.parts).filter_map(|part| match &part.kind {
+            PartKind::Actuator(actuator) => actuator.top_speed(),
+            PartKind::Sensor(..) => None,
+        });
+        // Who stands now may be as fast as its drive is in the next quantum.
+        let top = ROOM * drives.filter(|speed| speed.is_finite()).fold(0.0, math::max);
+        let length = state.quantum.length.value();
+        let step = math::max(math::max(math::max(speed, top) * length, body / 4.0), 0.01);
         let everybody = model.has_hands() || model.wraps();
         Margins { sight, body, step, period: period.max(1), everybody }
     }

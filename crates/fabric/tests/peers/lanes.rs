@@ -102,7 +102,7 @@ fn a_long_message_on_a_slow_lane_is_not_asked_for_while_it_comes() {
     let (is_in, mut lane) = is_welcome(&invitation, &invitation[..32], KEY);
     assert!(is_in, "who knows the secret is let in");
     let long: Vec<u8> = (0..100_000).map(|n| (n % 251) as u8).collect();
-    let header = Header { run: 1, epoch: 1, quantum: 0, sender: 0, sequence: 0 };
+    let header = Header { run: 1, epoch: 1, quantum: 0, sender: 0, receiver: 1, sequence: 0 };
     let sealed = seal(&header, &long, &RunKey::from(1_u64).secret);
     let frame = [&(sealed.len() as u32).to_le_bytes()[..], &sealed].concat();
     let sends = std::thread::spawn(move || {

@@ -80,7 +80,7 @@ pub(crate) fn who_neither_sends_nor_answers_is_named(town: &mut dyn Town) {
 pub(crate) fn replays_forgeries_and_old_epochs_are_refused_and_change_nothing(town: &mut dyn Town) {
     let (a, b) = (town.member("a"), town.member("b"));
     let receiver = inbox(&b, 1, &[0, 2]);
-    let header = Header { run: RUN, epoch: 1, quantum: 0, sender: 0, sequence: 0 };
+    let header = Header { run: RUN, epoch: 1, quantum: 0, sender: 0, receiver: 1, sequence: 0 };
     let good = seal(&header, b"good");
     let put = |from: u32, bytes: &[u8]| a.put(&lane_key(RUN, from, 1), bytes, Care::Block).expect("put");
     until("the inbox hears", || {
@@ -93,9 +93,11 @@ pub(crate) fn replays_forgeries_and_old_epochs_are_refused_and_change_nothing(to
     put(0, &seal(&Header { run: 1, ..header }, b"elsewhere"));
     put(2, &good);
     put(9, &seal(&Header { sender: 9, ..header }, b"nobody"));
+    // One that a member made for somebody else, with the number that the next one for here will have.
+    put(0, &seal(&Header { receiver: 2, ..header }, b"for another"));
     put(0, &seal(&Header { quantum: 1000, ..header }, b"far ahead"));
     let mut broken = good.clone();
-    broken[60 - 5] ^= 1;
+    broken[55] ^= 1;
     put(0, &broken);
     // Everything about it is right, but its sender does not know the secret; one comes before the message and one after.
     let forged = envelope::seal(&Header { sequence: 7, ..header }, b"forged", &Secret::default());
@@ -107,12 +109,13 @@ pub(crate) fn replays_forgeries_and_old_epochs_are_refused_and_change_nothing(to
     put(0, &seal(&Header { sequence: 1, quantum: 1, ..header }, b"next"));
     // What came under another worker's key may take longer than what was put after it; and once quantum 0 is over, a
     // second message about it is no longer wanted, whoever sent it.
-    until("everything was refused", || receiver.refusals().total() - receiver.refusals().not_ours >= 11);
+    until("everything was refused", || receiver.refusals().total() - receiver.refusals().not_ours >= 12);
     assert_eq!(receiver.wait(0, &[0]), Ok(vec![(0, b"good".to_vec())]));
     assert_eq!(receiver.wait(1, &[0]), Ok(vec![(0, b"next".to_vec())]));
     let no = receiver.refusals();
-    let named = [no.old_epoch, no.new_epoch, no.other_run, no.forged, no.unknown_sender, no.unwanted];
+    let named = [no.old_epoch, no.new_epoch, no.other_run, no.other_receiver, no.forged, no.unknown_sender];
     assert_eq!(named, [1; 6]);
+    assert_eq!(no.unwanted, 1);
     assert_eq!((no.wrong_seal, no.replayed), (3, 2));
 }
 

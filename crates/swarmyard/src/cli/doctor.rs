@@ -6,11 +6,13 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use swarmyard::Sim;
+use swarmyard::base::hash::bytes_hash;
 use swarmyard::engine::build_id;
 
-/// A tiny world in which everything happens: rays, noise, contacts, impacts.
-const SELF_TEST: &str = include_str!("doctor/self-test.toml");
-/// Its hash at the end, on every machine, in hexadecimal digits. A file of its own, so that a chore
+/// Tiny worlds in which everything happens: rays, noise, contacts, impacts; cones, lines of sight, robots that live by events, radio.
+const SELF_TESTS: [&str; 2] =
+    [include_str!("doctor/self-test.toml"), include_str!("doctor/self-test-events.toml")];
+/// What their hashes at the end come to, on every machine, in hexadecimal digits. A file of its own, so that a chore
 /// can renew it; it changes only with the numerics.
 const SELF_TEST_HASH: &str = include_str!("doctor/self-test.hash").trim_ascii();
 
@@ -70,13 +72,17 @@ pub(crate) fn doctor(out: &Out) -> Result<Exit, Failure> {
     Ok(if good { Exit::Ok } else { Exit::Mismatch })
 }
 
-/// What this build makes of a tiny world in which everything happens.
+/// What this build makes of tiny worlds in which everything happens.
 pub(crate) fn self_test() -> Result<u64, Failure> {
-    let mut sim = Sim::from_text(SELF_TEST)?;
-    while !sim.is_over() {
-        sim.step()?;
+    let mut hashes = Vec::new();
+    for world in SELF_TESTS {
+        let mut sim = Sim::from_text(world)?;
+        while !sim.is_over() {
+            sim.step()?;
+        }
+        hashes.extend(sim.full_hash().to_le_bytes());
     }
-    Ok(sim.full_hash())
+    Ok(bytes_hash(&hashes))
 }
 
 #[cfg(target_arch = "x86_64")]

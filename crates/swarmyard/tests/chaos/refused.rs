@@ -252,8 +252,9 @@ impl Told {
 }
 
 /// A message as a worker sends it, of one who does not know the run's secret.
-fn forged(run: u64, sender: u32, quantum: u64, sequence: u64, payload: &[u8]) -> Vec<u8> {
-    envelope::seal(&Header { run, epoch: 1, quantum, sender, sequence }, payload, &Secret::default())
+fn forged(run: u64, (sender, receiver): (u32, u32), quantum: u64, sequence: u64, payload: &[u8]) -> Vec<u8> {
+    let header = Header { run, epoch: 1, quantum, sender, receiver, sequence };
+    envelope::seal(&header, payload, &Secret::default())
 }
 
 /// What comes to the keeper: messages of its workers again, under their own key and that of another; and nonsense.
@@ -291,6 +292,30 @@ fn messages_that_are_replayed_or_nonsense_are_counted_by_name_and_change_nothing
     }
 }
 
+/// Whoever asks is given what one worker sent to another; put under the key of the keeper, it would use up the number of the
+/// report that is to come.
+#[test]
+fn messages_for_a_worker_that_are_put_under_the_key_of_the_keeper_do_not_stop_the_run() {
+    let _alone = alone();
+    let (mut redirected, mut epoch) = (0, 1);
+    let refused = Told::start("redirected").ends_undisturbed_by(|mesh, run, tick| {
+        // Messages of a worker to another count twice as fast as its reports: these numbers are yet to come.
+        for quantum in (2 * tick + 1..2 * tick + 40).step_by(2) {
+            let ask = |epoch: u32| {
+                let key = again_key(run, 0, 1, quantum);
+                mesh.ask(&key, &epoch.to_le_bytes(), Duration::from_millis(200)).ok()
+            };
+            let found = (epoch..epoch + 3).find_map(|epoch| ask(epoch).map(|bytes| (epoch, bytes)));
+            let Some((found, bytes)) = found else { break };
+            epoch = found;
+            mesh.put(&lane_key(run, 0, KEEPER), &bytes, Care::Drop).expect("put");
+            redirected += 1;
+        }
+    });
+    let count = refused.get("other receiver").copied().unwrap_or_default();
+    assert!(redirected > 0 && count > 0, "{redirected} redirected: {refused:?}");
+}
+
 /// Everything about them is right, number, epoch, quantum and sender, but for the seal.
 #[test]
 fn messages_as_a_worker_sends_them_are_not_taken_from_one_who_does_not_know_the_secret() {
@@ -302,7 +327,7 @@ fn messages_as_a_worker_sends_them_are_not_taken_from_one_who_does_not_know_the_
             for (from, to, quantum) in
                 [(0, 1, 2 * tick + ahead), (1, 0, 2 * tick + ahead), (0, KEEPER, tick + ahead)]
             {
-                let bytes = forged(run, from, quantum, sequence, b"\0\0\0");
+                let bytes = forged(run, (from, to), quantum, sequence, b"\0\0\0");
                 mesh.put(&lane_key(run, from, to), &bytes, Care::Drop).expect("put");
             }
         }

@@ -32,13 +32,13 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     slots: Option<u32>,
     /// What this machine can do that others cannot, such as display,fast-float
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', value_parser = capability)]
     can: Vec<String>,
     /// Lend idle time only: workers step back behind everything else, and end when the owner's load rises
     #[arg(long)]
     idle: bool,
-    /// With --idle: the load of others above which the machine is withdrawn [default: half the processors]
-    #[arg(long, value_name = "LOAD", requires = "idle")]
+    /// With --idle: how many processors others may use before the machine is withdrawn [default: half of them]
+    #[arg(long, value_name = "LOAD", requires = "idle", value_parser = load)]
     busy_above: Option<f64>,
     /// With --idle: a file that says the load of the machine, instead of the system
     #[arg(long, value_name = "FILE", requires = "idle", hide = true)]
@@ -58,6 +58,18 @@ pub(crate) struct HostArgs {
     hold: Option<PathBuf>,
     #[command(flatten)]
     fabric: FabricArgs,
+}
+
+/// Reads something that a machine can do: a word, as a scenario writes it.
+fn capability(text: &str) -> Result<String, String> {
+    let wrong = |_| format!("`{text}` is nothing a machine can do: write words such as display,fast-float");
+    check_name(text).map(|()| text.to_owned()).map_err(wrong)
+}
+
+/// Reads a load that can be exceeded.
+fn load(text: &str) -> Result<f64, String> {
+    let load = text.parse().ok().filter(|load: &f64| load.is_finite() && *load > 0.0);
+    load.ok_or_else(|| format!("`{text}` is no load: write a number of processors above 0, such as 0.5"))
 }
 
 /// What an owner lets others use.
@@ -154,6 +166,18 @@ fn load_in(file: &Path) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_load_is_a_number_and_a_capability_a_word() {
+        assert_eq!((load("0.5"), load("3")), (Ok(0.5), Ok(3.0)));
+        for wrong in ["nan", "NaN", "inf", "-1", "0", "", "much"] {
+            assert!(load(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(capability("fast-float"), Ok("fast-float".to_owned()));
+        for wrong in ["", " ", "a b", "-x", "*", "a/b"] {
+            assert!(capability(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_folder_or_a_named_program_is_allowed() {

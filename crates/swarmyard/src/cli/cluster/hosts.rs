@@ -8,9 +8,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use swarmyard::{LinkFigures, WorkerFigures};
+use swarmyard::{LinkFigures, RobotFigures, WorkerFigures};
 use swarmyard_cluster::host::{Info, Running};
-use swarmyard_cluster::staff::{figures, visit};
+use swarmyard_cluster::staff::{Figures, figures, visit};
 
 /// Arguments of `hosts`.
 #[derive(Args)]
@@ -35,9 +35,10 @@ pub(crate) fn hosts(args: &HostsArgs, out: &Out) -> Result<Exit, Failure> {
             Ok((_, info)) => {
                 let mut did = Vec::new();
                 for running in &info.running {
-                    let (figures, sent) = figures(&connect, running).unzip();
+                    let figures = figures(&connect, running);
+                    let sent = figures.as_ref().map_or_else(Vec::new, |figures| figures.links.clone());
+                    links.add(running, &info.name, sent);
                     did.push(figures);
-                    links.add(running, &info.name, sent.unwrap_or_default());
                 }
                 text.push_str(&words(&info, &address.endpoint, &did));
                 list.push(value(&info, &address.endpoint, &did));
@@ -114,7 +115,7 @@ impl Links {
 }
 
 /// `did` is what each worker there has done, where it says so.
-fn words(info: &Info, endpoint: &str, did: &[Option<WorkerFigures>]) -> String {
+fn words(info: &Info, endpoint: &str, did: &[Option<Figures>]) -> String {
     let Info { name, slots, free, arch, .. } = info;
     let mut text = format!("{name} at {endpoint}\n");
     let withdrawn = if info.is_withdrawn { ", withdrawn: its owner needs it" } else { "" };
@@ -129,11 +130,19 @@ fn words(info: &Info, endpoint: &str, did: &[Option<WorkerFigures>]) -> String {
     }
     for (r, did) in info.running.iter().zip(did) {
         let _ = write!(text, "  runs        worker {} of run {}, process {}", r.worker, r.run, r.pid);
-        if let Some(WorkerFigures { bodies, work_s, wait_s, sent, .. }) = did {
+        if let Some(Figures { worker: WorkerFigures { bodies, work_s, wait_s, sent, .. }, .. }) = did {
             let (sent, has) = (bytes(*sent), out::count(*bodies as usize, "body").replace("bodys", "bodies"));
             let _ = write!(text, ": {has}, {work_s:.3} s at work, {wait_s:.3} s waiting, {sent} sent");
         }
         text.push('\n');
+        for RobotFigures { path, cost_us, sense_us, think_us, act_us, contact_us, .. } in
+            did.iter().flat_map(|did| &did.heaviest)
+        {
+            let _ = writeln!(
+                text,
+                "              {path}: {cost_us:.1} µs per tick, {sense_us:.1} sensing, {think_us:.1} thinking, {act_us:.1} acting, {contact_us:.1} contacts"
+            );
+        }
     }
     if !info.allows.is_empty() {
         let _ = writeln!(text, "  allows      {}", info.allows.join(", "));
@@ -144,12 +153,14 @@ fn words(info: &Info, endpoint: &str, did: &[Option<WorkerFigures>]) -> String {
     text
 }
 
-fn value(info: &Info, endpoint: &str, did: &[Option<WorkerFigures>]) -> Value {
-    let running = info
-        .running
-        .iter()
-        .zip(did)
-        .map(|(r, did)| json!({ "run": r.run.to_string(), "worker": r.worker, "pid": r.pid, "threads": r.threads, "figures": did }));
+fn value(info: &Info, endpoint: &str, did: &[Option<Figures>]) -> Value {
+    let running = info.running.iter().zip(did).map(|(r, did)| {
+        let (figures, heaviest) = did.as_ref().map(|did| (&did.worker, &did.heaviest)).unzip();
+        json!({
+            "run": r.run.to_string(), "worker": r.worker, "pid": r.pid, "threads": r.threads,
+            "figures": figures, "heaviest": heaviest,
+        })
+    });
     let programs = info.programs.iter().map(|p| {
         json!({
             "name": p.name, "pid": p.pid, "seconds": p.seconds, "bytes_in": p.bytes_in, "bytes_out": p.bytes_out,

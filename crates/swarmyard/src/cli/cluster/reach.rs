@@ -111,6 +111,7 @@ impl ReachArgs {
             addresses: addresses(&self.hosts, self.fabric.keys.as_deref())?,
             connect: self.fabric.connect(name)?,
             identity: identity()?,
+            wanted: Vec::new(),
         };
         Ok(Reach::new(hosts, self.fabric.lease()))
     }

@@ -180,12 +180,15 @@ impl SpreadArgs {
         let staff: Box<dyn Staff> = if addresses.is_empty() {
             Box::new(Processes::new(self.way.fabric.launch("keeper")?, job, tell))
         } else {
-            let hosts =
-                Hosts { addresses, connect: self.way.fabric.connect("keeper")?, identity: identity()? };
+            let (connect, wanted) = (self.way.fabric.connect("keeper")?, model.map_or_else(Vec::new, wanted));
+            let hosts = Hosts { addresses, connect, identity: identity()?, wanted };
             let out = *out;
             Box::new(HostStaff::new(hosts, job, tell, Box::new(move |text| out.say(text))))
         };
-        Keeper::new(Arc::new(mesh), run, plan, staff).map(Some).map_err(|e| lost("keeper", &e))
+        let mut keeper = Keeper::new(Arc::new(mesh), run, plan, staff).map_err(|e| lost("keeper", &e))?;
+        let out = *out;
+        keeper.on_news(Box::new(move |text| out.say(text)));
+        Ok(Some(keeper))
     }
 
     /// Who notes everyone who is hired.
@@ -206,6 +209,12 @@ impl SpreadArgs {
             }
         }))
     }
+}
+
+/// Places that robots belong to.
+fn wanted(model: &Model) -> Vec<String> {
+    let places: BTreeSet<&str> = (0..model.type_of.len()).filter_map(|slot| model.host_of(slot)).collect();
+    places.into_iter().map(str::to_owned).collect()
 }
 
 /// What an earlier run on workers measured. Of robots that it did not have, the mean is taken; when it had none of them,
@@ -298,7 +307,11 @@ impl Spread {
         }
         let Given { times, bytes: sent } = status.worlds;
         let _ = writeln!(text, "  world       given {}, {}", count(times as usize, "time"), bytes(sent));
-        for why in &status.unkept {
+        if !status.apart.is_empty() {
+            let all: Vec<String> = status.apart.iter().map(u32::to_string).collect();
+            let _ = writeln!(text, "    given up, because others did not hear them: {}", all.join(", "));
+        }
+        for why in status.unable.iter().chain(&status.unkept) {
             let _ = writeln!(text, "    {why}");
         }
         // What comes twice or too late, because somebody was lost or asked again, is no news.
@@ -317,6 +330,8 @@ impl Spread {
         let mut value = figures::json(&status.statistics);
         let refused = named(&status).map(|(name, n)| (name.to_owned(), json!(n)));
         value["nowhere"] = json!(status.nowhere);
+        value["apart"] = json!(status.apart);
+        value["unable"] = json!(status.unable);
         value["unkept"] = json!(status.unkept);
         value["worlds"] = json!({ "times": status.worlds.times, "bytes": status.worlds.bytes });
         value["refused"] = Value::Object(refused.collect::<Map<_, _>>());
