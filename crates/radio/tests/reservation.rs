@@ -543,7 +543,7 @@ fn two_that_want_to_change_places_report_it_and_the_higher_number_gives_up() {
 /// The timer of the one that is to give up runs out while the circle is open, and the circle closes as it was.
 #[test]
 fn a_circle_that_opens_and_closes_again_is_given_up_all_the_same() {
-    let (here, there) = (Vec2::ZERO, Vec2::new(1.0, 0.0));
+    let (here, there) = (Vec2::ZERO, Vec2::new(0.4, 0.0));
     let orders = [(1.0, 0, Some(there)), (1.0, 1, Some(here)), (1.2, 0, None), (2.0, 0, Some(there))];
     let (ends, said, wrong) = send_at(&[here, there], &orders, None, 30.0);
     assert_eq!(ends, [(0, Ended::Replaced), (1, Ended::Replaced)]);
@@ -556,8 +556,8 @@ fn a_circle_that_opens_and_closes_again_is_given_up_all_the_same() {
 #[test]
 fn who_waits_for_one_that_wants_nothing_gives_up_after_a_while_if_it_is_told_to() {
     let at = |x: f64| Vec2::new(x, 0.0);
-    let start = [at(0.0), at(1.0), at(2.0)];
-    let orders = [(1.0, 1, Some(at(2.0))), (1.0, 0, Some(at(1.0)))];
+    let start = [at(0.0), at(0.4), at(0.8)];
+    let orders = [(1.0, 1, Some(at(0.8))), (1.0, 0, Some(at(0.4)))];
     let (ends, said, wrong) = send_at(&start, &orders, None, 60.0);
     assert!(ends.is_empty() && !said.contains("gives up"), "without `wait` they stand in line: {ends:?}");
     assert!(wrong.is_empty());
