@@ -1,7 +1,7 @@
 /* gather.c - looks where all robots are, goes to the middle of them, and looks again.
  *
  * The cooperative-robots paper's second application, in C for the sandbox. It does what the built-in algorithm
- * `gathering` does, draw by draw, so both give the same poses to the bit (crates/sim/tests/outside.rs).
+ * `gathering` does, draw by draw, so both give the same poses to the bit (crates/sim/tests/suite/outside.rs).
  *
  * World: worlds/c-gathering.toml (metres, radians, seconds).
  */
@@ -49,6 +49,6 @@ void robot_event(int kind, int a, double x, double y)
     (void)a, (void)x, (void)y;
     if (kind == SWARM_START || kind == SWARM_FINISHED || kind == SWARM_TIMER)
         look_and_go();
-    else if (kind == SWARM_COLLIDED)
+    else if (kind == SWARM_COLLIDED || kind == SWARM_REPLACED)
         swarm_timer(1);
 }

@@ -37,7 +37,7 @@ pub(crate) fn centroid(points: impl Iterator<Item = Vec2>) -> Option<Vec2> {
 impl Gathering {
     fn look_and_go(&mut self, cx: &mut Cx<'_>) {
         let Ok(Answer::Seen(all)) = cx.pull(&Query::GpsAll { error: self.settings.error }) else {
-            cx.say("gathering needs a part of class `gps`");
+            cx.failed("gathering needs a part of class `gps`, and the robot stays where it is");
             return;
         };
         let me = cx.me();
@@ -94,6 +94,10 @@ impl ProtocolModel for Model {
 
     fn start(&self) -> Box<dyn Microprotocol> {
         Box::new(Gathering { settings: self.0.clone(), moves: 0 })
+    }
+
+    fn asks(&self) -> Vec<Query> {
+        vec![Query::GpsAll { error: self.0.error }]
     }
 }
 

@@ -4,7 +4,7 @@ use crate::gathering::{Settings, centroid, settings, sheet};
 use crate::sequential::{Robot, program};
 use std::sync::Arc;
 use swarmyard_base::Vec2;
-use swarmyard_part_api::{Built, Class, Ended, ServiceKind};
+use swarmyard_part_api::{Built, Class, Ended, Query, ServiceKind};
 
 /// One look and one move; then it begins again, and so its journal stays short.
 async fn gathering(robot: Robot, settings: Settings) {
@@ -26,6 +26,7 @@ async fn gathering(robot: Robot, settings: Settings) {
 pub(crate) fn class() -> Class {
     let summary = "Gathers as `gathering` does, to the bit; written as a sequence of steps instead of a state machine, to show that style.";
     Class::new(sheet("gathering-sequential", summary), |params, _| {
-        Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings(params), gathering))))
+        let program = program(&[ServiceKind::Motion], settings(params), gathering);
+        Ok(Built::Protocol(Arc::new(program.asking([Query::GpsAll { error: 0.0 }]))))
     })
 }

@@ -12,7 +12,7 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Vec2, math};
-use swarmyard_part_api::{Built, Class, Kind, Param, ParamType, ServiceKind, Sheet, from_bytes};
+use swarmyard_part_api::{Built, Class, Kind, Param, ParamType, Query, ServiceKind, Sheet, from_bytes};
 use swarmyard_scene::Value;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -76,6 +76,7 @@ pub(crate) fn class() -> Class {
             turn_speed: pair(params, "turn_speed"),
         };
         let uses = &[ServiceKind::Motion, ServiceKind::Broadcast];
-        Ok(Built::Protocol(Arc::new(program(uses, settings, in_step).shown_by(show))))
+        let program = program(uses, settings, in_step);
+        Ok(Built::Protocol(Arc::new(program.shown_by(show).asking([Query::Gps { error: 0.0 }]))))
     })
 }

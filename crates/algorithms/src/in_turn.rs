@@ -3,16 +3,17 @@
 //! It provides motion and uses motion. The algorithms take turns in a given order: by time, by how many motions
 //! they have finished, or until the one whose turn it is halts. A motion is never interrupted: a turn ends with
 //! the motion that is under way then, so motions must be finite. What an algorithm asks for out of its turn is
-//! kept, the last thing it asked for, and begins with its turn; until then it simply takes long.
+//! kept, the last thing it asked for, and begins with its turn; until then it simply takes long. The last turn has
+//! no end, unless the first comes again.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Vec2};
 use swarmyard_part_api::{
-    Built, Class, Cx, Drive, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType,
-    PortSpec, ProtocolModel, ProtocolPort, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes,
-    protocol_id, to_bytes,
+    Built, Class, Company, Cx, Drive, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param,
+    ParamType, PortSpec, ProtocolModel, ProtocolPort, Request, ServiceKind, Sheet, TypeLayout, User,
+    from_bytes, protocol_id, to_bytes,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -27,7 +28,8 @@ enum Until {
 }
 
 struct Settings {
-    /// Ids of the algorithms.
+    /// Names of the algorithms, and their ids.
+    names: Vec<String>,
     order: Vec<u32>,
     until: Until,
     repeat: bool,
@@ -105,14 +107,15 @@ impl InTurn {
         cx.go(MOTION, self.memory.motions, motion);
     }
 
+    /// Whether this turn is the last, and has no end.
+    fn is_last(&self) -> bool {
+        !self.settings.repeat && self.memory.turn + 1 >= self.settings.order.len()
+    }
+
     /// The turn of the next one begins, now that nothing is under way.
     fn next_turn(&mut self, cx: &mut Cx<'_>) {
-        let last = self.memory.turn + 1 >= self.settings.order.len();
-        if last && !self.settings.repeat {
-            self.memory.over = false;
-            return;
-        }
-        self.memory.turn = if last { 0 } else { self.memory.turn + 1 };
+        let next = self.memory.turn + 1;
+        self.memory.turn = if next < self.settings.order.len() { next } else { 0 };
         self.begin_turn(cx);
     }
 
@@ -129,8 +132,8 @@ impl InTurn {
     }
 
     fn turn_is_over(&mut self, cx: &mut Cx<'_>) {
-        self.memory.over = true;
-        if self.memory.going.is_none() {
+        self.memory.over = !self.is_last();
+        if self.memory.over && self.memory.going.is_none() {
             self.next_turn(cx);
         }
     }
@@ -181,7 +184,7 @@ impl Microprotocol for InTurn {
             self.memory.finished += 1;
         }
         if matches!(self.settings.until, Until::Motions(n) if self.memory.finished >= n) {
-            self.memory.over = true;
+            self.memory.over = !self.is_last();
         }
         if self.memory.over {
             self.next_turn(cx);
@@ -218,6 +221,20 @@ impl ProtocolModel for Model {
     fn start(&self) -> Box<dyn Microprotocol> {
         Box::new(InTurn { settings: Arc::clone(&self.0), memory: Memory::default() })
     }
+
+    fn misfits(&self, company: &Company<'_>) -> Vec<(&'static str, Diagnostic)> {
+        let names = &self.0.names;
+        let strangers = names.iter().filter(|n| !company.users.contains(&n.as_str())).map(|name| {
+            let what = format!("there is no algorithm `{name}` that is moved by this");
+            Diagnostic::error("unknown-turn", what).suggest(name, company.users.iter().copied())
+        });
+        let forgotten = company.users.iter().filter(|u| !names.iter().any(|n| n == *u)).map(|user| {
+            let what = format!("`{user}` is moved by this, and has no turn in its `order`");
+            Diagnostic::error("missing-turn", what)
+                .help(format!("add `{user}`, or have something else move it"))
+        });
+        strangers.chain(forgotten).map(|d| ("order", d)).collect()
+    }
 }
 
 fn build(params: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
@@ -226,9 +243,10 @@ fn build(params: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         "halt" => Until::Halt,
         _ => Until::Time(params.num("time")),
     };
-    let names = params.texts_or_none("order").unwrap_or(&[]);
+    let names = params.texts_or_none("order").unwrap_or(&[]).to_vec();
     let order = names.iter().map(|n| protocol_id(n)).collect();
-    Ok(Built::Protocol(Arc::new(Model(Arc::new(Settings { order, until, repeat: params.bool("repeat") })))))
+    let settings = Settings { names, order, until, repeat: params.bool("repeat") };
+    Ok(Built::Protocol(Arc::new(Model(Arc::new(settings)))))
 }
 
 /// The class `in-turn`.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use swarmyard_base::Vec2;
 use swarmyard_base::math;
 use swarmyard_base::units::Unit;
-use swarmyard_part_api::{Built, Class, Ended, Kind, Param, ParamType, ServiceKind, Sheet};
+use swarmyard_part_api::{Built, Class, Ended, Kind, Param, ParamType, Query, ServiceKind, Sheet};
 use swarmyard_scene::Value;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -65,7 +65,8 @@ pub(crate) fn leader() -> Class {
             speed: pair(params, "speed"),
             turn_speed: pair(params, "turn_speed"),
         };
-        Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings, lead))))
+        let asks = [Query::View { range: settings.range }];
+        Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings, lead).asking(asks))))
     })
 }
 
@@ -114,6 +115,7 @@ pub(crate) fn follower() -> Class {
             speed: pair(params, "speed"),
             turn_speed: pair(params, "turn_speed"),
         };
-        Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings, follow))))
+        let asks = [Query::GpsAll { error: 0.0 }];
+        Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings, follow).asking(asks))))
     })
 }

@@ -394,17 +394,33 @@ fn fully_synchronous_robots_gather_within_the_first_round() {
 
 #[test]
 fn two_robots_with_lights_meet_and_lights_are_seen() {
-    let params = params("two-lights", "random");
-    let (robots, _) = live(params, &start(2), 40.0 * ROUND_S, Trial::Nothing);
+    let (robots, _) = live(params("two-lights", "random"), &start(2), 40.0 * ROUND_S, Trial::Nothing);
     assert!(robots.diameter() < 1e-6);
-    let blind = params_with_one_light();
+    let blind = params("midpoint", "round-robin").with("same", Value::Num(0.0));
     let (apart, _) =
         live(blind, &Robots::at(vec![Vec2::ZERO, Vec2::new(8.0, 0.0)]), 8.95 * ROUND_S, Trial::Nothing);
-    assert!(apart.diameter() > 1e-3, "with one light, in turn, they only halve their distance");
+    assert!(apart.diameter() > 1e-3, "without lights, in turn, they only halve their distance");
 }
 
-fn params_with_one_light() -> Params {
-    params("two-lights", "round-robin").with("lights", Value::Int(1)).with("same", Value::Num(0.0))
+/// Rules have no memory: what one decides does not depend on what it, or another like it, has decided before.
+#[test]
+fn decisions_made_again_in_another_order_by_fresh_rules_are_the_same() {
+    for name in NAMES {
+        let rule = by_name(name, &tuning()).expect("there is such a rule");
+        let n = if rule.needs().robots == 2 { 2 } else { 6 };
+        let (setup, mut robots, mut made) = (setup(name), start(n), Vec::new());
+        for r in 0..20 {
+            for k in 0..n {
+                made.push((robots.clone(), k, r, play::decide(rule.as_ref(), &setup, &robots, k, r, None)));
+            }
+            play::round(rule.as_ref(), &setup, &Schedule::Random { p: 0.5 }, Moves::Rigid, &mut robots, r);
+        }
+        for (robots, k, r, decision) in made.into_iter().rev() {
+            let fresh = by_name(name, &tuning()).expect("there is such a rule");
+            let again = play::decide(fresh.as_ref(), &setup, &robots, k, r, None);
+            assert_eq!(again, decision, "`{name}`, robot {k}, round {r}");
+        }
+    }
 }
 
 #[test]
@@ -442,6 +458,13 @@ fn what_cannot_be_meant_is_named() {
     let cases = [
         (params("midpoint", "script").with("script", text("0, 2, 1")), "line 1"),
         (params("lloyd", "fsync").with("area", points(&[(1.0, 0.0), (0.0, 1.0)])), "`area`"),
+        (params("two-lights", "fsync").with("lights", Value::Int(1)), "`2` lights"),
+        (params("life-line", "fsync").with("lights", Value::Int(2)), "`4` lights"),
+        (params("minbox", "fsync").with("frames", text("rotated")), "common axes"),
+        (params("vicsek", "fsync").with("frames", text("scaled")), "unit of length"),
+        (params("pattern", "fsync").with("frames", text("any")), "left and right"),
+        (params("gather", "random").with("p", Value::Num(0.0)), "never"),
+        (params("gather", "bounded").with("p", Value::Num(1e-9)), "hardly ever"),
         (params("pattern", "fsync").with("pattern", points(&[(1.0, 2.0), (0.0, 1.0), (1.0, 2.0)])), "[1, 2]"),
     ];
     for (params, word) in cases {

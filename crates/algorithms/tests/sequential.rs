@@ -169,6 +169,32 @@ fn a_checkpoint_empties_the_journal_and_keeps_the_letter_box() {
 }
 
 #[test]
+fn a_robot_that_comes_back_begins_with_what_it_has_persisted() {
+    let function = |robot: Robot, kept: u32| async move {
+        robot.say(&format!("begins with {kept}"));
+        let mut sum = kept;
+        loop {
+            sum += robot.receive::<u32>().await.1;
+            if sum.is_multiple_of(2) {
+                robot.persist(&sum);
+            }
+        }
+    };
+    let (mut world, mut one) = (World::default(), graph(program(USES, 7, function)));
+    for happening in [Happening::Start, message(1, 2), message(1, 3), message(1, 1)] {
+        on(&mut one, &mut world, happening);
+    }
+    // What was persisted is part of its memory.
+    let mut other = graph(program(USES, 7, function));
+    other.load(&one.save()).expect("it is the same function");
+    for graph in [&mut one, &mut other] {
+        graph.crash();
+        on(graph, &mut world, Happening::Start);
+    }
+    assert_eq!(world.said, ["begins with 7", "begins with 12", "begins with 12"]);
+}
+
+#[test]
 fn of_pushes_that_nobody_waits_for_the_newest_is_kept() {
     let function = |robot: Robot, (): ()| async move {
         let near = robot.watch(Watch { what: WatchFor::Near { range: 1.0 }, every: Every::Exact });

@@ -5,8 +5,8 @@
 //! at one moment; a graph that never comes to rest is stopped and named.
 
 use crate::{
-    Bytes, Cx, Drive, Ended, Indication, LookOut, Microprotocol, PortSpec, ProtocolModel, Push, Request,
-    Robot, ServiceKind, User,
+    Bytes, Company, Cx, Drive, Ended, Indication, LookOut, Microprotocol, PortSpec, ProtocolModel, Push,
+    Query, Request, Robot, ServiceKind, User,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -190,6 +190,25 @@ impl GraphModel {
             ports.into_iter().any(|(spec, to)| *to == Provider::Network && !spec.optional)
         };
         self.nodes.iter().find(needs).map(|n| n.name.as_str())
+    }
+
+    /// What is wrong where so many robots are, each on `name.parameter`.
+    #[must_use]
+    pub fn misfits(&self, robots: u32) -> Diagnostics {
+        let mut problems = Diagnostics::default();
+        for node in &self.nodes {
+            let users: Vec<&str> =
+                node.users.iter().map(|u| self.nodes[u.0 as usize].name.as_str()).collect();
+            for (key, d) in node.model.misfits(&Company { robots, users: &users }) {
+                problems.push(d.on(format!("{}.{key}", node.name)));
+            }
+        }
+        problems
+    }
+
+    /// Questions that its protocols cannot do without, each with the name of the protocol.
+    pub fn asks(&self) -> impl Iterator<Item = (&str, Query)> {
+        self.nodes.iter().flat_map(|n| n.model.asks().into_iter().map(|q| (n.name.as_str(), q)))
     }
 
     /// Number of the protocol with this name.

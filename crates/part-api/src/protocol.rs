@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use smallvec::{SmallVec, smallvec};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use swarmyard_base::Moment;
 use swarmyard_base::chance::Draw;
+use swarmyard_base::{Diagnostic, Moment};
 
 /// Bytes on their way.
 pub type Bytes = Arc<[u8]>;
@@ -350,6 +350,15 @@ impl PortSpec {
     }
 }
 
+/// With whom a protocol is put together.
+#[derive(Clone, Copy, Debug)]
+pub struct Company<'a> {
+    /// How many robots there are.
+    pub robots: u32,
+    /// Names of the protocols and algorithms of the same robot that use it.
+    pub users: &'a [&'a str],
+}
+
 /// A class of protocols with its parameters: shared by all robots of a type.
 pub trait ProtocolModel: Send + Sync {
     /// What it offers; nothing, if it is an algorithm on top.
@@ -360,6 +369,16 @@ pub trait ProtocolModel: Send + Sync {
 
     /// A fresh one for a robot.
     fn start(&self) -> Box<dyn Microprotocol>;
+
+    /// Questions it cannot do without: a robot none of whose sensors answers one of them is refused.
+    fn asks(&self) -> Vec<Query> {
+        Vec::new()
+    }
+
+    /// What is wrong with the company it is in: each with the parameter that does not go with it.
+    fn misfits(&self, _company: &Company<'_>) -> Vec<(&'static str, Diagnostic)> {
+        Vec::new()
+    }
 
     /// Whether it wants [`Microprotocol::overheard`].
     fn overhears(&self) -> bool {
@@ -509,7 +528,7 @@ impl Cx<'_> {
         self.robot.say(text);
     }
 
-    /// Says that a program from outside has failed: see [`Robot::failed`].
+    /// Says that it has failed and does nothing more: see [`Robot::failed`].
     pub fn failed(&mut self, why: &str) {
         self.robot.failed(why);
     }

@@ -6,8 +6,8 @@
 use crate::{Indication, Motion, MotionModule, Request};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use swarmyard_base::chance::Draw;
-use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
+use swarmyard_base::chance::{Draw, Purpose};
+use swarmyard_base::{Moment, Pose2, Time, Uid, Vec2, math};
 
 /// The world as one robot's algorithm reaches it. Numbers of robots count those that live by events, in
 /// the natural order of their paths, from 0.
@@ -27,7 +27,8 @@ pub trait Robot {
     fn chance(&mut self) -> Draw;
     /// Says something in the log.
     fn say(&mut self, text: &str);
-    /// A program that decides for it has failed. Said whether or not anybody reads the log.
+    /// What decides for it has failed: a program, or an algorithm that lacks something. Told whether or not anybody
+    /// reads the log.
     fn failed(&mut self, why: &str) {
         self.say(why);
     }
@@ -108,6 +109,31 @@ pub enum Query {
         /// Arguments.
         args: Vec<f64>,
     },
+}
+
+impl Query {
+    /// What it asks, in words.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self {
+            Query::Gps { .. } => "where it is",
+            Query::GpsAll { .. } => "where all robots are",
+            Query::View { .. } => "which robots are in view",
+            Query::Proximity { .. } | Query::ProximityPoints { .. } => "what is near",
+            Query::Own { .. } => "a sensor of its own",
+        }
+    }
+
+    /// The class of parts that answers it, or the name of the part.
+    #[must_use]
+    pub fn sensor(&self) -> &str {
+        match self {
+            Query::Gps { .. } | Query::GpsAll { .. } => "gps",
+            Query::View { .. } => "view",
+            Query::Proximity { .. } | Query::ProximityPoints { .. } => "proximity",
+            Query::Own { sensor, .. } => sensor,
+        }
+    }
 }
 
 /// One thing a sensor saw.
@@ -234,6 +260,11 @@ pub trait EventSensor: Send + Sync {
         None
     }
 
+    /// Whether such a question is one for this sensor: whether a robot that is alone in the world is answered.
+    fn answers(&self, query: &Query) -> bool {
+        self.pull(query, &Alone).is_some()
+    }
+
     /// Looks whether the condition is met; `None` when it is not one for this sensor, `Some(None)` when there
     /// is nothing to report. It is asked at every interval while it is switched on.
     fn push(&self, _what: &WatchFor, _world: &dyn Surroundings) -> Option<Option<Answer>> {
@@ -247,6 +278,36 @@ pub trait EventSensor: Send + Sync {
     }
 }
 
+/// A world with one robot in it, to try a sensor in.
+struct Alone;
+
+impl Surroundings for Alone {
+    fn now(&self) -> Moment {
+        Moment::ZERO
+    }
+    fn me(&self) -> u32 {
+        0
+    }
+    fn robots(&self) -> u32 {
+        1
+    }
+    fn pose(&self, robot: u32) -> Option<Pose2> {
+        (robot == 0).then_some(Pose2::new(0.0, 0.0, 0.0))
+    }
+    fn light(&self, _robot: u32) -> u8 {
+        0
+    }
+    fn near(&self, _at: Vec2, _range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)> {
+        Vec::new()
+    }
+    fn radius(&self, _robot: u32) -> f64 {
+        0.0
+    }
+    fn chance(&self) -> Draw {
+        Draw::at(0, Uid(0), Purpose::Positioning, Time::ZERO, 0)
+    }
+}
+
 /// What a type of robots that live by events is made of, beside its protocols.
 #[derive(Clone, Default)]
 pub struct Equipment {
@@ -254,4 +315,13 @@ pub struct Equipment {
     pub modules: Vec<(String, Arc<dyn MotionModule>)>,
     /// By name of the part.
     pub sensors: Vec<(String, Arc<dyn EventSensor>)>,
+}
+
+impl Equipment {
+    /// Whether one of the sensors answers such a question.
+    #[must_use]
+    pub fn answers(&self, query: &Query) -> bool {
+        let meant = |name: &str| !matches!(query, Query::Own { sensor, .. } if sensor != name);
+        self.sensors.iter().any(|(name, sensor)| meant(name) && sensor.answers(query))
+    }
 }

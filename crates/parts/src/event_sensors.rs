@@ -66,6 +66,11 @@ fn near(world: &dyn Surroundings, range: f64) -> Vec<(Option<u32>, Vec2, f64)> {
     world.around(range).into_iter().map(|(_, robot, at, distance)| (robot, at, distance)).collect()
 }
 
+/// One of these, with the light it shows.
+fn seen(world: &dyn Surroundings, (robot, at, _): (Option<u32>, Vec2, f64)) -> Seen {
+    Seen { robot, at, light: robot.map_or(0, |r| world.light(r)) }
+}
+
 impl EventSensor for Proximity {
     fn pull(&self, query: &Query, world: &dyn Surroundings) -> Option<Answer> {
         match query {
@@ -73,12 +78,7 @@ impl EventSensor for Proximity {
                 Some(Answer::Numbers(near(world, *range).into_iter().map(|n| n.2).collect()))
             }
             Query::ProximityPoints { range } => {
-                let seen = |(robot, at, _): (Option<u32>, Vec2, f64)| Seen {
-                    robot,
-                    at,
-                    light: robot.map_or(0, |r| world.light(r)),
-                };
-                Some(Answer::Seen(near(world, *range).into_iter().map(seen).collect()))
+                Some(Answer::Seen(near(world, *range).into_iter().map(|n| seen(world, n)).collect()))
             }
             _ => None,
         }
@@ -104,8 +104,7 @@ impl EventSensor for Contact {
         if *what != WatchFor::Contact {
             return None;
         }
-        let touching: Vec<Seen> =
-            near(world, TOUCHING_M).into_iter().map(|(robot, at, _)| Seen { robot, at, light: 0 }).collect();
+        let touching: Vec<Seen> = near(world, TOUCHING_M).into_iter().map(|n| seen(world, n)).collect();
         Some((!touching.is_empty()).then_some(Answer::Seen(touching)))
     }
 

@@ -215,6 +215,8 @@ struct Setup<'a> {
     ahead: i64,
     stalls: bool,
     bump: Option<usize>,
+    /// How long one waits for somebody who wants nothing.
+    wait: Option<f64>,
 }
 
 fn bodies(at: &[Vec2]) -> World {
@@ -225,7 +227,7 @@ fn bodies(at: &[Vec2]) -> World {
 /// The stack of the thesis: algorithm, path reservation, total order, network; and wheels.
 fn stack<'a>(registry: &'a Registry, setup: &Setup<'_>, world: &World) -> Stack<'a> {
     let wheels = Wheels { world: Arc::clone(world), stalls: setup.stalls, bump: setup.bump };
-    let params = [
+    let mut params = vec![
         ("chunk", Value::Num(setup.chunk)),
         ("margin", Value::Num(MARGIN)),
         ("radius", Value::Num(RADIUS)),
@@ -234,6 +236,7 @@ fn stack<'a>(registry: &'a Registry, setup: &Setup<'_>, world: &World) -> Stack<
         ("motion", Value::Text("wheels".into())),
         ("broadcast", Value::Text("order".into())),
     ];
+    params.extend(setup.wait.map(|s| ("wait", Value::Num(s))));
     Stack::new(registry).model("wheels", Arc::new(wheels), &[]).class("order", setup.order, &[]).class(
         "careful",
         "path-reservation",
@@ -353,6 +356,7 @@ fn zones_occupied_at_the_same_time_never_meet_whatever_messages_and_robots_do() 
             ahead: (seed / 5 % 3) as i64,
             stalls: true,
             bump: None,
+            wait: (seed % 3 == 0).then_some(0.7),
         };
         let wires = match seed % 4 {
             0 => Wires::new(Delay::Exponential(0.2)),
@@ -378,7 +382,7 @@ fn zones_occupied_at_the_same_time_never_meet_whatever_messages_and_robots_do() 
 fn over_a_fake_order_zones_do_meet() {
     let mut caught = 0;
     for seed in 0..40 {
-        let setup = Setup { order: "fake-order", chunk: 0.3, ahead: 0, stalls: true, bump: None };
+        let setup = Setup { order: "fake-order", chunk: 0.3, ahead: 0, stalls: true, bump: None, wait: None };
         let outcome = walk(seed, &setup, &Wires::new(Delay::Exponential(0.2)), 6, |_| {});
         caught += u32::from(!outcome.wrong.is_empty());
     }
@@ -390,7 +394,8 @@ fn over_a_fake_order_zones_do_meet() {
 fn who_crashes_keeps_its_zone_and_the_others_go_on_around_it() {
     let mut trips = 0;
     for seed in 0..100 {
-        let setup = Setup { order: "sequencer-order", chunk: 0.3, ahead: 1, stalls: true, bump: None };
+        let setup =
+            Setup { order: "sequencer-order", chunk: 0.3, ahead: 1, stalls: true, bump: None, wait: None };
         let n = 5;
         let who = 1 + (seed % 4) as u32;
         let crash = |lab: &mut Lab| {
@@ -413,7 +418,8 @@ fn zones_never_meet_while_the_network_is_slow_falls_apart_and_robots_crash() {
     for seed in 0..300_u64 {
         let order = TOTAL[seed as usize % 5];
         let n = 3 + (seed % 4) as u32;
-        let setup = Setup { order, chunk: 0.3, ahead: (seed % 3) as i64, stalls: true, bump: None };
+        let setup =
+            Setup { order, chunk: 0.3, ahead: (seed % 3) as i64, stalls: true, bump: None, wait: None };
         // Some messages take longer than whole ways, and some overtake others.
         let wires = match seed % 3 {
             0 => Wires::new(Delay::Exponential(1.0)),
@@ -448,7 +454,7 @@ fn time_of(order: &str, chunk: f64, ahead: i64, way: f64, delay: f64) -> f64 {
     let registry = registry();
     let start = [Vec2::new(0.0, 50.0), Vec2::ZERO];
     let world = bodies(&start);
-    let setup = Setup { order, chunk, ahead, stalls: false, bump: None };
+    let setup = Setup { order, chunk, ahead, stalls: false, bump: None, wait: None };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(delay)));
     let motion = Motion::MoveTo { to: Vec2::new(way, 0.0), speed: 0.5, turn_speed: 1.0 };
@@ -486,14 +492,25 @@ fn with_chunks_ahead_that_make_up_for_the_delay_the_speed_is_the_robots_own() {
 
 /// Robots that are sent somewhere, all at once: what each was told in the end, and what was said.
 fn send(start: &[Vec2], to: &[Vec2], seconds: f64) -> (Vec<(u32, Ended)>, String, Vec<String>) {
+    let orders: Vec<_> = to.iter().enumerate().map(|(robot, to)| (1.0, robot as u32, Some(*to))).collect();
+    send_at(start, &orders, None, seconds)
+}
+
+/// Robots that are sent somewhere, or told to halt, at these times.
+fn send_at(
+    start: &[Vec2],
+    orders: &[(f64, u32, Option<Vec2>)],
+    wait: Option<f64>,
+    seconds: f64,
+) -> (Vec<(u32, Ended)>, String, Vec<String>) {
     let registry = registry();
     let world = bodies(start);
-    let setup = Setup { order: "lamport-order", chunk: 0.5, ahead: 1, stalls: false, bump: None };
+    let setup = Setup { order: "lamport-order", chunk: 0.5, ahead: 1, stalls: false, bump: None, wait };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(0.01)));
-    for (robot, to) in to.iter().enumerate() {
-        let motion = Motion::MoveTo { to: *to, speed: 0.5, turn_speed: 3.0 };
-        lab.at(1.0, robot as u32, Drive::Go { tag: 1, motion });
+    for (at_s, robot, to) in orders {
+        let go = |to| Drive::Go { tag: 1, motion: Motion::MoveTo { to, speed: 0.5, turn_speed: 3.0 } };
+        lab.at(*at_s, *robot, to.map_or(Drive::Halt, go));
     }
     lab.run_until(seconds).unwrap();
     let how = |i: (Moment, u32, u16, &Indication)| match i.3 {
@@ -523,6 +540,39 @@ fn two_that_want_to_change_places_report_it_and_the_higher_number_gives_up() {
     assert!(said.contains("p1 said gives up its way") && wrong.is_empty());
 }
 
+/// The timer of the one that is to give up runs out while the circle is open, and the circle closes as it was.
+#[test]
+fn a_circle_that_opens_and_closes_again_is_given_up_all_the_same() {
+    let (here, there) = (Vec2::ZERO, Vec2::new(0.4, 0.0));
+    let orders = [(1.0, 0, Some(there)), (1.0, 1, Some(here)), (1.2, 0, None), (2.0, 0, Some(there))];
+    let (ends, said, wrong) = send_at(&[here, there], &orders, None, 30.0);
+    assert_eq!(ends, [(0, Ended::Replaced), (1, Ended::Replaced)]);
+    assert_eq!(said.matches("p1 said deadlock: robots [0, 1]").count(), 2, "{said}");
+    assert_eq!(said.matches("p1 said gives up its way").count(), 1, "{said}");
+    assert!(wrong.is_empty());
+}
+
+/// Robot 2 stands and wants nothing; robot 1 wants to where it is, and robot 0 to where robot 1 is.
+#[test]
+fn who_waits_for_one_that_wants_nothing_gives_up_after_a_while_if_it_is_told_to() {
+    let at = |x: f64| Vec2::new(x, 0.0);
+    let start = [at(0.0), at(0.4), at(0.8)];
+    let orders = [(1.0, 1, Some(at(0.8))), (1.0, 0, Some(at(0.4)))];
+    let (ends, said, wrong) = send_at(&start, &orders, None, 60.0);
+    assert!(ends.is_empty() && !said.contains("gives up"), "without `wait` they stand in line: {ends:?}");
+    assert!(wrong.is_empty());
+    let (mut ends, said, wrong) = send_at(&start, &orders, Some(2.0), 60.0);
+    ends.sort_by_key(|e| e.0);
+    assert_eq!(ends, [(0, Ended::Replaced), (1, Ended::Replaced)]);
+    assert!(said.contains("p1 said gives up its way: robot 2 stands there and wants nothing"), "{said}");
+    assert!(wrong.is_empty());
+    // One that goes in time is waited for.
+    let orders = [orders[0], orders[1], (2.5, 2, Some(at(5.0)))];
+    let (ends, _, wrong) = send_at(&start, &orders, Some(2.0), 60.0);
+    assert_eq!(ends.iter().filter(|e| e.1 == Ended::Finished).count(), 3, "{ends:?}");
+    assert!(wrong.is_empty());
+}
+
 #[test]
 fn who_starts_too_near_to_another_is_told() {
     let (ends, said, _) =
@@ -537,7 +587,8 @@ fn who_starts_too_near_to_another_is_told() {
 fn patterns_are_refused_with_a_reason() {
     let registry = registry();
     let world = bodies(&[Vec2::ZERO]);
-    let setup = Setup { order: "sequencer-order", chunk: 0.5, ahead: 1, stalls: false, bump: None };
+    let setup =
+        Setup { order: "sequencer-order", chunk: 0.5, ahead: 1, stalls: false, bump: None, wait: None };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(0.01)));
     let motion = Motion::Pattern { name: "loop".into(), args: Vec::new() };
@@ -555,7 +606,8 @@ fn a_collision_is_handed_up_and_what_was_reserved_ahead_is_free_again() {
     let registry = registry();
     let start = [Vec2::ZERO, Vec2::new(3.0, 1.0)];
     let world = bodies(&start);
-    let setup = Setup { order: "lamport-order", chunk: 1.0, ahead: 3, stalls: false, bump: Some(1) };
+    let setup =
+        Setup { order: "lamport-order", chunk: 1.0, ahead: 3, stalls: false, bump: Some(1), wait: None };
     let graph = stack(&registry, &setup, &world).probe(&["careful"]).build().unwrap();
     let mut lab = lab(1, &graph, &world, &Wires::new(Delay::Fixed(0.01)));
     let go = |to| Drive::Go { tag: 5, motion: Motion::MoveTo { to, speed: 0.5, turn_speed: 3.0 } };

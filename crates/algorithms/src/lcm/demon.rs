@@ -26,7 +26,7 @@ pub trait Demon {
 ///
 /// It sees where all are, and reckons where each would go. Whose turn it is must be active: once in any `bound`
 /// rounds, so it is fair. Of the others it adds the one whose move leaves the greatest spread (sum of squared
-/// distances from the centre), if that is no less than without it, or if it is nobody's turn. It has no memory, so
+/// distances from the centre), if that is more than without it, or if it is nobody's turn. It has no memory, so
 /// every robot that sees all the others can tell by itself what it chooses; where two choices are as good, the lower
 /// number counts.
 #[must_use]

@@ -7,6 +7,7 @@
 use super::demon::greedy;
 use super::frame::Visible;
 use super::rules::{GiveWay, NAMES, Tuning, by_name};
+use super::schedule::LEAST_P;
 use super::{Compass, Cycle, Frames, Moves, Multiplicity, Robots, Rule, Schedule, Script, Setup};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Moment, Vec2, math};
 use swarmyard_part_api::{
-    Answer, Built, Class, Cx, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec, ProtocolModel,
-    ProtocolPort, Query, ServiceKind, Sheet, TypeLayout, from_bytes, to_bytes,
+    Answer, Built, Class, Company, Cx, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec,
+    ProtocolModel, ProtocolPort, Query, ServiceKind, Sheet, TypeLayout, from_bytes, to_bytes,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -71,7 +72,7 @@ fn sheet() -> Sheet {
         .param(Param::new("neighbours", ParamType::Int { min: 0, max: 1_000_000 }, "How many others `orca` minds at most, the nearest ones.").or(Value::Int(10)))
         .param(Param::new("seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of what the scheduler, the frames and the rule draw; the same for all robots.").or(Value::Int(1)))
         .param(Param::new("motion", ParamType::Name("protocol"), "What moves the robot; its own body when left out."))
-        .example("[type.demo.algorithm]\nclass = \"look-compute-move\"\nrule = \"centre-of-gravity\"\nscheduler = \"random\"\np = 0.5\nround = \"1s\"")
+        .example("[[type.demo.part]]\nname = \"glider\"\nclass = \"glider\"\n\n[[type.demo.part]]\nname = \"gps\"\nclass = \"gps\"\n\n[type.demo.algorithm]\nclass = \"look-compute-move\"\nrule = \"centre-of-gravity\"\nscheduler = \"random\"\np = 0.5\nround = \"1s\"")
 }
 
 fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
@@ -100,6 +101,8 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let name = p.text("rule");
     let rule = by_name(name, &tuning)
         .ok_or_else(|| Diagnostic::error("unknown-rule", format!("there is no rule `{name}`")))?;
+    check_needs(p, rule.as_ref())?;
+    check_chance(p)?;
     let settings = Settings {
         setup: setup(p, rule.as_ref()),
         rule,
@@ -113,6 +116,54 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         turns: p.text("drive") == "move-to",
     };
     Ok(Built::Protocol(Arc::new(Model(Arc::new(settings)))))
+}
+
+/// Whether what robots see and have is enough for the rule, as far as the algorithm's own lines tell.
+fn check_needs(p: &Params, rule: &dyn Rule) -> Result<(), Diagnostic> {
+    // What each kind of frames leaves of a common unit, common axes, a common left and right.
+    const LEFT: [(&str, [bool; 3]); 4] = [
+        ("common", [true, true, true]),
+        ("scaled", [false, true, true]),
+        ("rotated", [false, false, true]),
+        ("any", [false, false, false]),
+    ];
+    let (needs, name) = (rule.needs(), rule.name());
+    let wanted = [needs.unit, needs.axes, needs.hand];
+    let enough = |left: &[bool; 3]| wanted.iter().zip(left).all(|(want, is)| *is || !want);
+    let frames = p.text("frames");
+    if LEFT.iter().any(|(word, left)| *word == frames && !enough(left)) {
+        let words = ["a common unit of length", "common axes", "a common left and right"];
+        let words: Vec<&str> = words.iter().zip(wanted).filter(|w| w.1).map(|w| *w.0).collect();
+        let what = format!("the rule `{name}` needs {}, and frames are `{frames}`", words.join(" and "));
+        let fitting = LEFT.iter().filter(|(_, left)| enough(left)).map(|(word, _)| *word);
+        return Err(Diagnostic::error("rule-needs", what).at(p.span("frames")).suggest("", fitting));
+    }
+    let lights = p.int("lights");
+    if lights < i64::from(needs.lights) {
+        let what = format!("the rule `{name}` needs `{}` lights, and robots have `{lights}`", needs.lights);
+        let d = Diagnostic::error("rule-needs", what).at(p.span("lights").or_else(|| p.span("rule")));
+        return Err(d.help(format!("write `lights = {}`", needs.lights)));
+    }
+    if name == "pattern" && p.points_or_none("pattern").is_none() {
+        let d = Diagnostic::error("rule-needs", "the rule `pattern` needs a `pattern` to form")
+            .at(p.span("rule"));
+        return Err(d.help("write its points, such as `pattern = [[0, 0], [1, 0], [0, 1]]`"));
+    }
+    Ok(())
+}
+
+/// Whether somebody is ever active.
+fn check_chance(p: &Params) -> Result<(), Diagnostic> {
+    let (share, scheduler) = (p.num("p"), p.text("scheduler"));
+    let never = share == 0.0 && scheduler == "random";
+    if !never && !(0.0 < share && share < LEAST_P && matches!(scheduler, "random" | "bounded")) {
+        return Ok(());
+    }
+    let what = format!(
+        "with the probability `{share}` robots are {} active",
+        if never { "never" } else { "hardly ever" }
+    );
+    Err(Diagnostic::error("never-active", what).at(p.span("p")).help(format!("at least {LEAST_P} will do")))
 }
 
 fn setup(p: &Params, rule: &dyn Rule) -> Setup {
@@ -205,6 +256,50 @@ impl ProtocolModel for Model {
     fn start(&self) -> Box<dyn Microprotocol> {
         Box::new(Cycler { model: Arc::clone(&self.0), memory: Memory::default() })
     }
+
+    fn asks(&self) -> Vec<Query> {
+        let model = &self.0;
+        let range = model.setup.sees_m;
+        let adversary = matches!(model.schedule, Schedule::Adversary { .. });
+        let mut asks = Vec::new();
+        if range.is_infinite() || adversary {
+            asks.push(Query::GpsAll { error: model.error_m });
+        }
+        if range.is_finite() {
+            asks.extend([Query::View { range }, Query::Gps { error: model.error_m }]);
+        }
+        asks
+    }
+
+    fn misfits(&self, company: &Company<'_>) -> Vec<(&'static str, Diagnostic)> {
+        let (robots, rule) = (company.robots, &self.0.rule);
+        let mut misfits = Vec::new();
+        let needed = rule.needs().robots;
+        if needed != 0 && needed != robots {
+            let (key, what) = if rule.name() == "pattern" {
+                ("pattern", format!("the pattern has `{needed}` points, and there are `{robots}` robots"))
+            } else {
+                (
+                    "rule",
+                    format!("the rule `{}` is for `{needed}` robots, and there are `{robots}`", rule.name()),
+                )
+            };
+            let d = Diagnostic::error("rule-needs", what);
+            misfits
+                .push((key, d.help(format!("have `{needed}` robots that live by events, or another {key}"))));
+        }
+        if let Schedule::Script(script) = &self.0.schedule
+            && let Some(lines) = script.robots().filter(|lines| *lines != robots as usize)
+        {
+            let what = format!("the script has lines for `{lines}` robots, and there are `{robots}`");
+            let d = Diagnostic::error("bad-script", what);
+            misfits.push((
+                "script",
+                d.help("write a line for each robot; one that never looks has an empty line"),
+            ));
+        }
+        misfits
+    }
 }
 
 /// What a robot remembers: where it is in its cycle, and where it saw others last. Rules see of the latter only
@@ -258,7 +353,7 @@ impl Microprotocol for Cycler {
                 self.memory.timer = cx.set_timer((cycle.start - cycle.look) * self.model.round_s);
             }
             Ok(None) => self.wait_for_next(cycle, cx),
-            Err(why) => cx.say(&format!("cannot look, and stops: {why}")),
+            Err(why) => cx.failed(&format!("cannot look, and stops: {why}")),
         }
     }
 

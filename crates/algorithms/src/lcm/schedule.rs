@@ -6,9 +6,16 @@
 
 use super::frame::{chance, draws};
 use serde::{Deserialize, Serialize};
+use swarmyard_base::math;
 
 /// Most rows and numbers that a written schedule may have.
 pub const MOST_ENTRIES: usize = 1_000_000;
+
+/// The least probability, other than 0, with which robots are active.
+pub const LEAST_P: f64 = 1e-6;
+
+/// An event that happens once in so many rounds on average is missing in a hundred times as many once in e¹⁰⁰ cases.
+const LONG_ODDS: f64 = 100.0;
 
 /// A schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,8 +144,7 @@ impl Schedule {
     }
 
     /// The next cycle of a robot after `last`, its first when that is `None`; times in rounds. In schedules by
-    /// rounds a move takes the share `travel` of its round, in its middle. `None` when there is none in the next 100 000
-    /// rounds.
+    /// rounds a move takes the share `travel` of its round, in its middle. `None` when it never looks again.
     #[must_use]
     pub fn cycle(
         &self,
@@ -162,8 +168,7 @@ impl Schedule {
             }
             _ => {
                 let from = last.map_or(0, |c| c.round + 1);
-                let round =
-                    (from..from.saturating_add(100_000)).find(|r| self.active(seed, *r, robot, robots))?;
+                let round = self.next_active(seed, robot, robots, from)?;
                 let look = round as f64;
                 let start = look + 0.5 * (1.0 - travel);
                 Some(Cycle { look, start, end: start + travel, round })
@@ -172,7 +177,46 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// The first round from `from` on in which a robot looks; `None` when there is none. Where each round is left to
+    /// chance it is looked for that long that missing it is out of the question ([`LONG_ODDS`]).
+    fn next_active(&self, seed: u64, robot: u32, robots: u32, from: u64) -> Option<u64> {
+        let within =
+            |rounds: u64| (from..from.saturating_add(rounds)).find(|r| self.active(seed, *r, robot, robots));
+        match self {
+            Schedule::Full | Schedule::Adversary { .. } => Some(from),
+            Schedule::Random { p } if *p <= 0.0 => None,
+            Schedule::Random { p } => within((LONG_ODDS / math::max(*p, LEAST_P)) as u64),
+            Schedule::OneRandom => within(LONG_ODDS as u64 * u64::from(robots.max(1))),
+            Schedule::RoundRobin if robot >= robots => None,
+            Schedule::RoundRobin => Some(next_turn(from, robot, robots)),
+            Schedule::Bounded { p, k } => {
+                let turn = chance(seed, robot, u64::MAX, draws::ACTIVE).below(0, *k);
+                let turn = next_turn(from, turn, *k);
+                if *p > 0.0 { within(turn - from).or(Some(turn)) } else { Some(turn) }
+            }
+            Schedule::Script(Script::Rounds(rounds)) => within((rounds.len() as u64).saturating_sub(from)),
+            Schedule::Async { .. } | Schedule::Script(Script::Times(_)) => None,
+        }
+    }
+}
+
+/// The first round from `from` on whose number leaves `turn` when divided by `every`.
+fn next_turn(from: u64, turn: u32, every: u32) -> u64 {
+    let (turn, every) = (u64::from(turn), u64::from(every.max(1)));
+    from.saturating_add((turn + every - from % every) % every)
+}
+
 impl Script {
+    /// How many robots it has times for; empty lines at its end are nobody's.
+    #[must_use]
+    pub fn robots(&self) -> Option<usize> {
+        match self {
+            Script::Rounds(_) => None,
+            Script::Times(times) => Some(times.iter().rposition(|t| !t.is_empty()).map_or(0, |k| k + 1)),
+        }
+    }
+
     /// Reads a schedule of times as the simulator oblot-sim has them: a line for each robot, in it times that
     /// never fall, separated by commas, in turn of a look, a start and an arrival.
     ///
@@ -260,6 +304,31 @@ mod tests {
             assert!(next.look < next.start && next.start < next.end && next.end < next.look + 1.0);
             last = Some(next);
         }
+    }
+
+    #[test]
+    fn a_robot_looks_again_however_late_that_is() {
+        let after = |round: u64| Cycle { look: round as f64, start: 0.0, end: 0.0, round };
+        let rounds = |schedule: &Schedule, robot: u32, robots: u32| {
+            let first = schedule.cycle(7, robot, robots, None, 0.8)?.round;
+            Some((first, schedule.cycle(7, robot, robots, Some(&after(first)), 0.8)?.round))
+        };
+        let (first, second) = rounds(&Schedule::Bounded { p: 0.0, k: 1_000_000 }, 3, 5).expect("in its turn");
+        assert!(first < 1_000_000 && second == first + 1_000_000);
+        assert!(Schedule::Bounded { p: 0.0, k: 1_000_000 }.active(7, first, 3, 5));
+        assert_eq!(rounds(&Schedule::RoundRobin, 299_999, 300_000), Some((299_999, 599_999)));
+        for schedule in [Schedule::Random { p: 3e-6 }, Schedule::Bounded { p: 3e-6, k: 900_000 }] {
+            let (first, second) = rounds(&schedule, 1, 5).expect("in the end");
+            let active: Vec<u64> = (0..=second).filter(|r| schedule.active(7, *r, 1, 5)).collect();
+            assert_eq!(active, [first, second]);
+            assert!(second > 100_000);
+        }
+        let (_, second) = rounds(&Schedule::OneRandom, 1, 200_000).expect("in the end");
+        assert!(second > 100_000);
+        assert_eq!(rounds(&Schedule::Random { p: 0.0 }, 1, 5), None, "never is never");
+        let written = Schedule::Script(Script::Rounds(vec![vec![0], vec![1], vec![1], vec![0]]));
+        assert_eq!(rounds(&written, 1, 2), Some((1, 2)));
+        assert_eq!(written.cycle(7, 1, 2, Some(&after(2)), 0.8), None);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(super) enum Wish {
     Unwatch(u64),
     Request(ServiceKind, Request),
     Say(String),
+    Fail(String),
     Shine(u8),
     Persist(Bytes),
     Checkpoint(Bytes),

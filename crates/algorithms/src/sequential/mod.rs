@@ -39,7 +39,7 @@ use node::Node;
 use serde::{Serialize, de::DeserializeOwned};
 use std::pin::Pin;
 use std::sync::Arc;
-use swarmyard_part_api::{Microprotocol, PortSpec, ProtocolModel, ServiceKind, from_bytes, to_bytes};
+use swarmyard_part_api::{Microprotocol, PortSpec, ProtocolModel, Query, ServiceKind, from_bytes, to_bytes};
 
 /// What a function that runs on a robot has become.
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -58,6 +58,7 @@ struct Inner {
 /// An algorithm made of an `async fn`.
 pub struct Program {
     inner: Arc<Inner>,
+    asks: Vec<Query>,
     show: fn(&[u8]) -> (String, String),
 }
 
@@ -78,7 +79,7 @@ where
     };
     let start = to_bytes(&start);
     let show = |bytes: &[u8]| (String::from("DATA"), format!("{} bytes", bytes.len()));
-    Program { inner: Arc::new(Inner { uses, start, begin: Box::new(begin) }), show }
+    Program { inner: Arc::new(Inner { uses, start, begin: Box::new(begin) }), asks: Vec::new(), show }
 }
 
 impl Program {
@@ -86,6 +87,12 @@ impl Program {
     #[must_use]
     pub fn shown_by(self, show: fn(&[u8]) -> (String, String)) -> Program {
         Program { show, ..self }
+    }
+
+    /// The same, with the questions to sensors that it cannot do without.
+    #[must_use]
+    pub fn asking(self, asks: impl Into<Vec<Query>>) -> Program {
+        Program { asks: asks.into(), ..self }
     }
 }
 
@@ -100,6 +107,10 @@ impl ProtocolModel for Program {
 
     fn start(&self) -> Box<dyn Microprotocol> {
         Box::new(Node::new(&self.inner))
+    }
+
+    fn asks(&self) -> Vec<Query> {
+        self.asks.clone()
     }
 
     fn show(&self, bytes: &[u8]) -> (String, String) {

@@ -107,7 +107,7 @@ impl Node {
                 let made = self.desk.desk().made;
                 let begun = Begun { me: cx.me(), robots: cx.robots(), at: cx.now(), made, value };
                 if let Err(why) = self.launch(&begun) {
-                    cx.say(&format!("cannot begin: {why}"));
+                    cx.failed(&format!("cannot begin: {why}"));
                     return;
                 }
                 self.memory.begun = Some(begun);
@@ -132,7 +132,7 @@ impl Node {
                 }
             }
         }
-        cx.say("this function never waits: it is stopped");
+        cx.failed("this function never waits: it is stopped");
         self.running = None;
     }
 
@@ -202,6 +202,7 @@ impl Node {
             Wish::Unwatch(watch) => self.ask::<Watching>(LookOut::Off { tag: watch }, cx),
             Wish::Request(service, request) => self.ask_any(service, request, cx),
             Wish::Say(text) => cx.say(&text),
+            Wish::Fail(why) => cx.failed(&why),
             Wish::Shine(light) => cx.shine(light),
             Wish::Persist(value) => cx.persist(&value.to_vec()),
             Wish::Checkpoint(_) | Wish::Forget(_) => {}

@@ -14,7 +14,7 @@ use swarmyard_part_api::{
 
 /// The robot that a function runs on. What is `async` is waited for; everything else happens at once.
 ///
-/// When the robot has no such sensor, a question to it says so in the log and is never answered; use
+/// When the robot has no such sensor, a question to it is a failure of the algorithm and is never answered; use
 /// [`Robot::ask`] to be told instead. A motion that nobody waits for any more goes on.
 #[derive(Clone, Debug)]
 pub struct Robot {
@@ -166,7 +166,7 @@ impl Robot {
         match self.ask(query).await {
             Ok(answer) => answer,
             Err(why) => {
-                self.say(&format!("cannot go on: {asked}: {why}"));
+                self.desk.wish(Wish::Fail(format!("cannot go on: {asked}: {why}")));
                 pending().await
             }
         }

@@ -5,7 +5,7 @@ use crate::live::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 use crate::model::{ContactRule, Model, PartKind, TypeModel};
 use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
-use swarmyard_base::{Diagnostic, Time, Uid};
+use swarmyard_base::{Diagnostic, Diagnostics, Time, Uid};
 use swarmyard_part_api::{
     AtEdge, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline, RegisterMap,
     TypeLayout,
@@ -50,16 +50,44 @@ impl Compiler<'_> {
         match GraphModel::new(specs) {
             Ok(graph) => Some(Life { graph: Arc::new(graph), equipment }),
             Err(problems) => {
-                for d in problems.0 {
-                    let child = d.path.split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()));
-                    let child = child.as_ref();
-                    let found = child.and_then(|(name, _)| children.iter().find(|c| c.name == *name));
-                    let span = found.and_then(|c| child.and_then(|(_, key)| c.params.span(key)).or(c.span));
-                    let on = format!("{path}/{}", d.path);
-                    self.problems.push(d.at(span.or(node.span)).on(on));
-                }
+                self.place(problems, node, path);
                 None
             }
+        }
+    }
+
+    /// Problems that a graph has on `name.parameter`, where these are in the scenario.
+    fn place(&mut self, problems: Diagnostics, node: &Node, path: &str) {
+        for d in problems.0 {
+            let child = d.path.split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()));
+            let child = child.as_ref();
+            let found = child.and_then(|(name, _)| node.children.iter().find(|c| c.name == *name));
+            let span = found.and_then(|c| child.and_then(|(_, key)| c.params.span(key)).or(c.span));
+            let on = format!("{path}/{}", d.path);
+            self.problems.push(d.at(span.or(node.span)).on(on));
+        }
+    }
+
+    /// Whether protocols and algorithms have the sensors they need, and the company.
+    fn check_needs(&mut self, model: &Model, robots: u32) {
+        let scene = self.scene;
+        for ty in &model.types {
+            let path = format!("/types/{}", ty.name);
+            let (Some(life), Some(node)) = (&ty.life, scene.find(&path)) else { continue };
+            let mut problems = life.graph.misfits(robots);
+            let mut lacking: Vec<(String, String)> = Vec::new();
+            for (name, query) in life.graph.asks().filter(|(_, q)| !life.equipment.answers(q)) {
+                let sensor = query.sensor();
+                if lacking.iter().any(|l| l.0 == name && l.1 == sensor) {
+                    continue;
+                }
+                lacking.push((name.to_owned(), sensor.to_owned()));
+                let what =
+                    format!("`{name}` asks {}, and no sensor of `{}` tells it", query.words(), ty.name);
+                let d = Diagnostic::error("missing-sensor", what).on(format!("{name}.class"));
+                problems.push(d.help(format!("add a part with `class = \"{sensor}\"`")));
+            }
+            self.place(problems, node, &path);
         }
     }
 
@@ -89,6 +117,7 @@ impl Compiler<'_> {
             ranks[*slot as usize] = rank as u32;
         }
         self.check_company(model);
+        self.check_needs(model, members.len() as u32);
         let network = self.network(model);
         let faults = self.faults(model, &number_of);
         let zones = self.zones();

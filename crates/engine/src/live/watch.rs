@@ -120,7 +120,8 @@ impl Play<'_> {
         for (k, slot) in slots.into_iter().enumerate() {
             let Some(robot) = slot.and_then(|s| self.live.number(s)) else { continue };
             let with = slots[1 - k].and_then(|s| self.live.number(s));
-            let seen = Seen { robot: with, at: meeting.point, light: 0 };
+            let light = with.map_or(0, |r| self.state.robots[r as usize].light);
+            let seen = Seen { robot: with, at: meeting.point, light };
             let own =
                 |w: &&Watching| w.robot == robot && w.what == WatchFor::Contact && w.every == Every::Exact;
             let watches: Vec<Watching> = self.state.watches.iter().filter(own).cloned().collect();

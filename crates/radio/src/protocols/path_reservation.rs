@@ -12,7 +12,8 @@
 //! - **Guarantees**: robots that use it never touch each other; nobody is overtaken in the order of asking.
 //!   Robots that wait for each other in a circle all find the same circle. If asking in another order helps, one
 //!   of them asks again; if they stand in each other's way, they say so, and after `patience` the one with the
-//!   highest number gives up: its motion ends as `Replaced`, and its algorithm must think of something else.
+//!   highest number gives up: its motion ends as `Replaced`, and its algorithm must think of something else. So it
+//!   does after `wait`, if that is given, when it waits in the end for a robot that stands and wants nothing.
 //! - **Assumes**: a total order broadcast; a `gps`; that a robot's outline is within `radius`, that it strays less
 //!   than `margin` from its way, and that a motion below ends as `Replaced` when it is told to halt. A robot that
 //!   crashes keeps what it has: others wait outside. Other things than such robots are not seen by it: what the
@@ -52,6 +53,7 @@ fn sheet() -> Sheet {
         .param(Param::number("radius", Unit::Metre, "Radius of the robot around its origin; that of its outline when left out.").within(0.0, 1e6))
         .param(Param::new("ahead", ParamType::Int { min: 0, max: 64 }, "How many chunks are asked for before they are needed.").or(Value::Int(1)))
         .param(Param::number("patience", Unit::Second, "How long a robot stays in a deadlock before it gives up its way.").within(1e-3, 1e6).or_num(1.0))
+        .param(Param::number("wait", Unit::Second, "How long a robot waits while the last one in the queue before it stands and wants to go nowhere; then it gives up its way. It waits for as long as that takes when left out.").within(1e-3, 1e6))
         .param(Param::new("give_up", ParamType::Bool, "Whether a robot gives up its way in a deadlock; if not, it only says so.").or(Value::Bool(true)))
         .param(Param::new("motion", ParamType::Name("protocol"), "Provider of the motions; the body when left out."))
         .param(Param::new("broadcast", ParamType::Name("protocol"), "Provider of the total order broadcast; the only one there is when left out."))
@@ -66,6 +68,7 @@ fn build(params: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> 
         zone_m: radius_m + params.num("margin"),
         ahead: u32::try_from(params.int("ahead")).unwrap_or(0),
         patience_s: params.num("patience"),
+        wait_s: params.num_or_none("wait"),
         give_up: params.bool("give_up"),
     };
     Ok(Built::Protocol(Arc::new(PathReservation { rules })))
@@ -89,6 +92,10 @@ impl ProtocolModel for PathReservation {
 
     fn start(&self) -> Box<dyn Microprotocol> {
         Box::new(Memory { rules: self.rules, ..Memory::default() })
+    }
+
+    fn asks(&self) -> Vec<Query> {
+        vec![Query::Gps { error: 0.0 }]
     }
 
     fn show(&self, bytes: &[u8]) -> (String, String) {
@@ -117,6 +124,7 @@ struct Rules {
     zone_m: f64,
     ahead: u32,
     patience_s: f64,
+    wait_s: Option<f64>,
     give_up: bool,
 }
 
@@ -179,6 +187,8 @@ struct Memory {
     /// The reservation for which a deadlock was reported, with whom; and the timer to give it up.
     reported: (u64, Vec<u32>),
     timer: Option<u64>,
+    /// The timer to give up a way that leads, in the end, to somebody who stands and wants nothing.
+    in_vain: Option<u64>,
 }
 
 impl Microprotocol for Memory {
@@ -223,6 +233,7 @@ impl Microprotocol for Memory {
             }
             return;
         }
+        self.wait_no_more(cx);
         self.drop_plan(cx);
         self.end(Ended::Replaced, cx);
         self.job = wanted;
@@ -242,18 +253,23 @@ impl Microprotocol for Memory {
     }
 
     fn timer(&mut self, timer: u64, cx: &mut Cx<'_>) {
-        if self.timer != Some(timer) {
-            return;
-        }
-        self.timer = None;
-        if self.task.is_none()
-            && let Some(circle) = self.book.circle(cx.me())
-            && circle.jam
-            && circle.robots.last() == Some(&cx.me())
-        {
-            cx.say("gives up its way");
-            self.drop_plan(cx);
-            self.end(Ended::Replaced, cx);
+        if self.timer == Some(timer) {
+            self.timer = None;
+            if self.task.is_none()
+                && let Some(circle) = self.book.circle(cx.me())
+                && circle.jam
+                && circle.robots.last() == Some(&cx.me())
+            {
+                return self.give_up("gives up its way", cx);
+            }
+            // The circle is open now, or another. When it closes again, that is news.
+            self.reported = (0, Vec::new());
+            self.advance(cx);
+        } else if self.in_vain == Some(timer) {
+            self.in_vain = None;
+            if let Some(who) = self.book.waits_in_vain(cx.me()) {
+                self.give_up(&format!("gives up its way: robot {who} stands there and wants nothing"), cx);
+            }
         }
     }
 
@@ -360,6 +376,7 @@ impl Memory {
         if let Some(timer) = self.timer.take() {
             cx.cancel_timer(timer);
         }
+        self.wait_no_more(cx);
         cx.go(MOTION, self.tasks, step.motion());
     }
 
@@ -437,23 +454,55 @@ impl Memory {
         }
     }
 
+    /// It stands, and will not go on as it was told.
+    fn give_up(&mut self, why: &str, cx: &mut Cx<'_>) {
+        cx.say(why);
+        self.wait_no_more(cx);
+        self.drop_plan(cx);
+        self.end(Ended::Replaced, cx);
+    }
+
+    fn wait_no_more(&mut self, cx: &mut Cx<'_>) {
+        if let Some(timer) = self.in_vain.take() {
+            cx.cancel_timer(timer);
+        }
+    }
+
+    /// It has to wait: for whom, and does that ever end?
     fn look_for_deadlock(&mut self, cx: &mut Cx<'_>) {
         let Some((_, number)) = self.book.next_of(cx.me()) else { return };
         if number <= self.released {
             return; // It has asked anew already.
         }
+        self.look_for_idlers(cx);
         let Some(circle) = self.book.circle(cx.me()) else { return };
         if circle.too_early.contains(&cx.me()) {
             self.drop_plan(cx);
             return self.ask(cx);
         }
+        if !circle.jam {
+            return;
+        }
+        // A circle that opened and closed again is the same, and the timer may have run out in between: whether
+        // it is set does not depend on what was said.
+        let gives_way = self.rules.give_up && circle.robots.last() == Some(&cx.me());
         let report = (number, circle.robots);
-        if circle.jam && self.reported != report {
+        if self.reported != report {
             cx.say(&format!("deadlock: robots {:?} stand in each other's way", report.1));
-            if self.rules.give_up && report.1.last() == Some(&cx.me()) && self.timer.is_none() {
-                self.timer = Some(cx.set_timer(self.rules.patience_s));
-            }
             self.reported = report;
+        }
+        if gives_way && self.timer.is_none() {
+            self.timer = Some(cx.set_timer(self.rules.patience_s));
+        }
+    }
+
+    /// Measures how long, without a break, its waiting has led to somebody who wants nothing.
+    fn look_for_idlers(&mut self, cx: &mut Cx<'_>) {
+        let Some(wait_s) = self.rules.wait_s.filter(|_| self.rules.give_up) else { return };
+        if self.book.waits_in_vain(cx.me()).is_none() {
+            self.wait_no_more(cx);
+        } else if self.in_vain.is_none() {
+            self.in_vain = Some(cx.set_timer(wait_s));
         }
     }
 }

@@ -172,6 +172,15 @@ impl Book {
         robots
     }
 
+    /// One that stands, wants nothing, and must go before this robot can: it waits for it, or for somebody who does.
+    pub(super) fn waits_in_vain(&self, robot: u32) -> Option<u32> {
+        let (mut known, mut open) = (BTreeSet::from([robot]), vec![robot]);
+        while let Some(one) = open.pop() {
+            open.extend(self.waits_for(one).into_keys().filter(|other| known.insert(*other)));
+        }
+        known.into_iter().find(|r| *r != robot && self.next_of(*r).is_none())
+    }
+
     /// Robots whose starting places meet that of this one.
     pub(super) fn crowded(&self, robot: u32) -> Vec<u32> {
         let own = self.entries.iter().find(|e| e.robot == robot && e.number == 0);
@@ -311,6 +320,20 @@ mod tests {
         book.reserve(1, 1, zone((10.0, 0.0), (0.0, 0.0), 1.0));
         let circle = Circle { robots: vec![0, 1], too_early: vec![], jam: true };
         assert_eq!((book.circle(0), book.circle(1)), (Some(circle.clone()), Some(circle)));
+    }
+
+    #[test]
+    fn who_waits_in_the_end_for_one_that_wants_nothing_waits_in_vain() {
+        let mut book = standing(&[0.0, 5.0, 10.0]);
+        book.reserve(1, 1, zone((5.0, 0.0), (10.0, 0.0), 1.0));
+        book.reserve(0, 1, zone((0.0, 0.0), (5.0, 0.0), 1.0));
+        assert_eq!(
+            (book.waits_in_vain(0), book.waits_in_vain(1), book.waits_in_vain(2)),
+            (Some(2), Some(2), None)
+        );
+        assert_eq!(book.circle(0), None);
+        book.reserve(2, 1, zone((10.0, 0.0), (20.0, 0.0), 1.0));
+        assert_eq!((book.waits_in_vain(0), book.waits_in_vain(1)), (None, None), "robot 2 may go");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex};
 use swarmyard_base::Moment;
 use swarmyard_part_api::{
-    Built, Class, Cx, Indication, Kind, Microprotocol, Moving, PortSpec, ProtocolModel, ProtocolPort,
-    Registry, ServiceKind, Sheet, Watching,
+    Built, Class, Cx, Indication, Kind, Microprotocol, Moving, Param, ParamType, PortSpec, ProtocolModel,
+    ProtocolPort, Registry, ServiceKind, Sheet, Watching,
 };
 
 pub(crate) const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
@@ -23,7 +23,8 @@ pub(crate) trait Act: Clone + Send + Sync + 'static {
 /// Adds the class of the algorithms that do so.
 pub(crate) fn add(registry: &mut Registry, class: &'static str, act: impl Act) {
     let acting = Acting(act);
-    let sheet = Sheet::new(class, Kind::Algorithm, "For tests.");
+    let motion = Param::new("motion", ParamType::Name("protocol"), "Who moves the robot.");
+    let sheet = Sheet::new(class, Kind::Algorithm, "For tests.").param(motion);
     registry.add(Class::new(sheet, move |_, _| Ok(Built::Protocol(Arc::new(acting.clone())))));
 }
 

@@ -1,10 +1,12 @@
 //! The applications of cooperative robots, as worlds: each is run to its end, meets its assertions, and comes out
 //! the same on any number of threads and whether or not it stops at every event.
 
+use crate::acting::{Act, MOTION, add};
 use std::path::PathBuf;
 use swarmyard_engine::{Note, RunEvent};
-use swarmyard_part_api::Motion;
-use swarmyard_sim::{Options, Sim};
+use swarmyard_formats::NoFiles;
+use swarmyard_part_api::{Cx, Drive, Motion};
+use swarmyard_sim::{Options, Sim, standard_registry};
 
 /// Every world of this kind.
 const WORLDS: &[&str] = &[
@@ -29,6 +31,7 @@ const WORLDS: &[&str] = &[
     "reserved-gathering",
     "river-and-hole",
     "two-kinds-of-time",
+    "two-lights",
 ];
 
 fn path(name: &str) -> PathBuf {
@@ -81,7 +84,7 @@ fn every_application_meets_its_assertions() {
 /// A world, a piece of its text, and what makes an assertion fail in its place.
 const BROKEN: &[(&str, &str, &str)] = &[
     ("ask-for-help", "mean = \"10s\"", "mean = \"10000s\""),
-    ("circle-formation", "rule = \"circle\"", "rule = \"midpoint\""),
+    ("circle-formation", "rule = \"circle\"", "rule = \"centre-of-gravity\""),
     ("clocks", "most = \"50ms\"", "most = \"50ms\"\nloss = 1"),
     ("clocks", "most = \"50ms\"", "most = \"400ms\""),
     ("clocks", "delay_max = \"50ms\"\noffset", "delay_max = \"10ms\"\noffset"),
@@ -111,6 +114,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("river-and-hole", "factor = 0.25", "factor = 0.26"),
     ("river-and-hole", "kind = \"swallow\"", "kind = \"slow\""),
     ("two-kinds-of-time", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
+    ("two-lights", "rule = \"two-lights\"", "rule = \"midpoint\""),
 ];
 
 /// An assertion that nothing breaks would say nothing.
@@ -216,6 +220,21 @@ fn reserved_robots_never_touch_whatever_the_seed() {
     assert!(bare > 24 && moved > 10_000.0, "{bare} contacts, {moved} m");
 }
 
+/// Robots that block each other for good give up, again and again: nobody's motion is the last one.
+#[test]
+fn reserved_robots_never_come_to_a_standstill() {
+    for seed in ["2", "5", "6"] {
+        let mut sim = load("path-reservation", &with(&[("run.seed", seed), ("run.duration", "300s")]));
+        sim.run_until(270.0).expect("runs");
+        let then = sim.state().pose.clone();
+        sim.run_until(300.0).expect("runs");
+        let moved = then.iter().zip(&sim.state().pose).filter(|(a, b)| a != b).count();
+        println!("seed {seed}: {moved} of 12 have moved in the last 30 s");
+        assert!(moved > 3, "seed {seed}: {moved}");
+        assert_eq!(sim.state().accounts.contacts, 0, "seed {seed}");
+    }
+}
+
 /// Two algorithms on one body: where each motion goes to, as a letter for the half of the world it is in.
 fn turns(until: &str, first: &str) -> String {
     let text = format!(
@@ -255,4 +274,64 @@ fn algorithms_take_turns_by_motions_by_time_and_by_halting() {
     let route = "class = \"leader\"\ncompany = 0\nroute = [[-1, 0], [-2, 0], [-1, 1]]";
     let by_halting = turns("until = \"halt\"", route);
     assert!(by_halting.starts_with("wwweee"), "{by_halting}");
+}
+
+/// Where a robot is at some times, that an algorithm moves which asks for more than it has time for.
+fn places(until: &str, order: &str, moves: &str, at: &[f64]) -> Vec<f64> {
+    let text = format!(
+        "format = 1\n[run]\nquantum = \"1s\"\nduration = \"200s\"\n[type.bot]\nradius = 0.1\n\
+         [[type.bot.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\
+         [[type.bot.protocol]]\nname = \"turns\"\nclass = \"in-turn\"\norder = {order}\n{until}\n\
+         [[type.bot.algorithm]]\nname = \"a\"\nclass = \"scripted\"\nmotion = \"turns\"\nmoves = [[1, 1, 0, 1, 10]]\n\
+         [[type.bot.algorithm]]\nname = \"b\"\nclass = \"scripted\"\nmotion = \"turns\"\nmoves = {moves}\n\
+         [[robot]]\nname = \"r\"\ntype = \"bot\"\n"
+    );
+    let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
+    at.iter()
+        .map(|t| {
+            sim.run_until(*t).expect("runs");
+            sim.state().pose[0].at.x
+        })
+        .collect()
+}
+
+/// The last one keeps the body: what it asks for after its time, or its motions, are over is done at once.
+#[test]
+fn the_last_turn_has_no_end() {
+    let moves = "[[12, 30, 0, 1, 10], [25, -30, 0, 1, 10], [120, 0, 0, 1, 10]]";
+    for until in ["time = \"10s\"", "until = \"motions\"\nmotions = 1"] {
+        let x = places(until, "[\"a\", \"b\"]", moves, &[24.0, 40.0, 110.0, 199.0]);
+        assert!(x[0] > 10.0 && x[1] < 5.0, "{until}: {x:?}");
+        assert!((x[2] + 30.0).abs() < 1e-9 && x[3].abs() < 1e-9, "{until}: {x:?}");
+    }
+}
+
+/// Goes ahead, halts after three seconds, and goes back at once.
+#[derive(Clone)]
+struct Halts;
+
+impl Act for Halts {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        cx.go(MOTION, 1, Motion::Forward { distance: 10.0, speed: 1.0 });
+        cx.set_timer(3.0);
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) {
+        cx.request(MOTION, Drive::Halt);
+        cx.go(MOTION, 2, Motion::Forward { distance: -5.0, speed: 1.0 });
+    }
+}
+
+#[test]
+fn the_last_one_goes_on_after_it_has_halted() {
+    let mut registry = standard_registry();
+    add(&mut registry, "halts", Halts);
+    let text = "format = 1\n[run]\nquantum = \"1s\"\nduration = \"20s\"\n[type.bot]\nradius = 0.1\n\
+                [[type.bot.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\
+                [[type.bot.protocol]]\nname = \"turns\"\nclass = \"in-turn\"\norder = [\"it\"]\nuntil = \"halt\"\n\
+                [[type.bot.algorithm]]\nname = \"it\"\nclass = \"halts\"\nmotion = \"turns\"\n\
+                [[robot]]\nname = \"r\"\ntype = \"bot\"\n";
+    let sim = Sim::read("halts.toml", text, &NoFiles, &registry, &Options::default());
+    let sim = run(sim.unwrap_or_else(|e| panic!("{e}")));
+    assert!((sim.state().pose[0].at.x + 2.0).abs() < 1e-9, "{:?}", sim.state().pose[0]);
 }

@@ -2,6 +2,7 @@
 
 mod acting;
 mod applications;
+mod bad;
 mod bounces;
 mod events;
 mod faults;
@@ -12,4 +13,5 @@ mod live;
 mod near;
 mod outside;
 mod push;
+mod schedulers;
 mod thesis;

@@ -148,6 +148,31 @@ fn gathering_in_c_has_the_poses_of_the_built_in_one_to_the_bit() {
     }
 }
 
+/// A way that somebody gives up ends as replaced: both look again after a second.
+#[test]
+fn gathering_in_c_is_made_careful_as_the_built_in_one_is() {
+    let text = std::fs::read_to_string(world("reserved-gathering.toml")).expect("it can be read");
+    let code = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/controllers/gather.c");
+    let code = std::fs::read_to_string(code).expect("it can be read");
+    let (before, rest_of) = text.split_once("[type.robot.algorithm]").expect("it has one");
+    let (_, after) = rest_of.split_once("\n\n").expect("and robots");
+    let with = |algorithm: &str| {
+        let text =
+            format!("{before}[type.robot.algorithm]\nmotion = \"reservation\"\n{algorithm}\n\n{after}");
+        Sim::from_text(&text.replacen("200s", "60s", 1)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let own = "class = \"gathering\"\nnear = 0.01\nspeed = [3, 6]\nturn_speed = [\"3deg/s\", \"9deg/s\"]";
+    let program = format!("class = \"program\"\ncode = '''\n{code}'''");
+    let gave_up = told_of(&said(&mut with(own)), "gives up its way");
+    assert!(gave_up > 3, "{gave_up} give up: too few to say anything");
+    assert_eq!(gave_up, told_of(&said(&mut with(&program)), "gives up its way"));
+    assert_eq!(rest(&mut with(own)), rest(&mut with(&program)));
+}
+
+fn told_of(said: &[(u32, String)], words: &str) -> usize {
+    said.iter().filter(|s| s.1.contains(words)).count()
+}
+
 #[test]
 fn a_program_goes_on_from_a_snapshot_at_every_event() {
     let overrides = [("run.duration", "60s"), ("robot.p.count", "4")];

@@ -192,6 +192,32 @@ fn a_contact_sensor_at_intervals_feels_what_touches_and_no_longer() {
     assert!(one.robot == Some(1) && (one.at - Vec2::new(9.0, 0.0)).norm() < 1e-8, "{one:?}");
 }
 
+#[test]
+fn a_contact_sensor_tells_the_light_of_what_touches() {
+    fn feel(cx: &mut Cx<'_>, _log: &Log) {
+        cx.shine(3);
+        look_out(cx, 1, WatchFor::Contact, Every::Exact);
+        look_out(cx, 2, WatchFor::Contact, Every::Interval(0.6));
+    }
+    fn shining_east(cx: &mut Cx<'_>, log: &Log) {
+        cx.shine(7);
+        look_out(cx, 1, WatchFor::Contact, Every::Exact);
+        east(cx, log);
+    }
+    let types = [
+        Type("feeler", DISC, [feel, nothing, nothing]),
+        Type("walker", DISC, [shining_east, nothing, nothing]),
+    ];
+    let robots = [("feeler", [10.0, 0.0, 0.0]), ("walker", [0.0, 0.0, 0.0])];
+    let (mut sim, log) = world("duration = \"5s\"", &types, &robots, "");
+    run(&mut sim);
+    for (robot, tag, other, light) in [(0, 1, 1, 7), (0, 2, 1, 7), (1, 1, 0, 3)] {
+        let (_, answer) = of(&log, robot, tag).remove(0);
+        let [one] = seen(&answer) else { panic!("{answer:?}") };
+        assert_eq!((one.robot, one.light), (Some(other), light), "robot {robot}, watch {tag}");
+    }
+}
+
 /// A disc of radius 1 at (5, 0), a box whose side is at y = −3, a wall whose end is at (−4, 3): their nearest points, the
 /// nearest first, and what is farther than 4.5 m not at all.
 #[test]

@@ -70,7 +70,7 @@ impl Rule for PatternFormation {
     }
 
     fn needs(&self) -> Needs {
-        Needs { hand: true, ..Needs::default() }
+        Needs { hand: true, robots: self.pattern.len() as u32, ..Needs::default() }
     }
 }
 
