@@ -1,14 +1,14 @@
 //! What robots need that live by events: protocols connected, the network, faults and zones.
 
 use super::Compiler;
-use crate::live::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
+use crate::live::{Block, Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 use crate::model::{ContactRule, Model, PartKind, TypeModel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Time, Uid};
 use swarmyard_part_api::{
-    AtEdge, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline,
+    AtEdge, BodyKind, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline,
     RegisterMap, TypeLayout,
 };
 use swarmyard_scene::{Node, Params};
@@ -95,7 +95,10 @@ impl Compiler<'_> {
         let faults = self.faults(model, &number_of);
         let zones = self.zones();
         let all = members.len() == model.len();
-        Some(LiveModel { members, number_of, ranks, network, faults, zones, all })
+        let is_obstacle = |slot: &u32| model.kinds[*slot as usize] == BodyKind::Obstacle;
+        let bodies = (0..model.len() as u32).filter(is_obstacle).collect();
+        let blocks = Block::all(model.fixed.edges());
+        Some(LiveModel { members, number_of, ranks, network, faults, zones, bodies, blocks, all })
     }
 
     /// What cannot stand in one world with robots that live by events.

@@ -31,12 +31,15 @@ impl Speech {
         if self.left == 0 {
             return;
         }
-        for event in frame.events.iter().filter_map(|e| Event::of_controller(sim.model(), e)) {
+        for (at, event) in
+            frame.events.iter().filter_map(|e| Some((e.at(), Event::of_controller(sim.model(), e)?)))
+        {
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
-            progress.say(&format!("{:>9}  {}", frame.now.to_string(), words(&event)));
+            let when = at.map_or(frame.now, |at| at.time);
+            progress.say(&format!("{:>9}  {}", when.to_string(), words(&event)));
             if self.left == 0 {
                 progress.say("controllers say more; it is in the recording");
             }
