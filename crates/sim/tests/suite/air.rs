@@ -66,7 +66,7 @@ impl Act for Caller {
 const CORNERS: [[f64; 2]; 6] = [[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]];
 
 /// Blocks, also one that is no convex one, discs, obstacles that can be moved, and a wall. The line may begin or end, or lie,
-/// inside of one. Two of the obstacles are hit and pushed away: they count where they are.
+/// inside of one. An obstacle that is hit and pushed away counts where it is.
 #[test]
 fn obstacles_of_every_kind_stand_between_robots_where_they_are_now() {
     let surveyor = Surveyor::default();
@@ -90,7 +90,7 @@ fn obstacles_of_every_kind_stand_between_robots_where_they_are_now() {
     text += &robots_text(&[("caller", [-4.0, 0.0, 0.0]), ("caller", [5.0, -5.0, 0.0])]);
     let sim = Sim::read("test", &text, &NoFiles, &registry, &Options::default());
     let mut sim = sim.unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let was = sim.pose("/obstacles/crate").expect("is there");
+    let was = sim.pose("/obstacles/ball").expect("is there");
     let (mut odd, mut looked) = (0, 0);
     while !sim.is_over() {
         sim.step().expect("steps");
@@ -116,8 +116,8 @@ fn obstacles_of_every_kind_stand_between_robots_where_they_are_now() {
         }
     }
     assert!(looked >= 7000 && odd > 500, "{looked} lines, {odd} from or to inside");
-    let moved = (sim.pose("/obstacles/crate").expect("is there").at - was.at).norm();
-    assert!(moved > 0.1, "the crate has gone {moved} m");
+    let moved = (sim.pose("/obstacles/ball").expect("is there").at - was.at).norm();
+    assert!(moved > 0.1, "the ball has gone {moved} m");
 }
 
 /// Every copy is doubled, whatever the network decides and when, also where no time passes on the way.

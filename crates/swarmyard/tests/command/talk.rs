@@ -169,8 +169,9 @@ fn what_is_not_judged_is_said_with_the_reason() {
     let other = other.replace("radius = 5", "radius = 8");
     yard.write("w.toml", &format!("{}{other}", in_step(BEST_EFFORT)));
     let done = yard.run("check w.toml").exits(0);
-    let warning = "`order` of `robot` and `ordre` of `other` do not hear each other";
-    assert!(done.err.contains(warning) && done.err.contains("call both `order`"), "{}", done.err);
+    let (a, b) = ("`order` of `robot`", "`ordre` of `other`");
+    let warned = done.err.contains("do not hear each other") && done.err.contains("help: call both `ord");
+    assert!(warned && done.err.contains(a) && done.err.contains(b), "{}", done.err);
     let done = yard.run("run w.toml --until 3s --no-record --judge").exits(0);
     assert!(done.out.contains("  promises    none judged"), "{}", done.out);
     let line = "    not judged  order by algorithm (best-effort-broadcast): not all types of robots have it";
