@@ -45,7 +45,7 @@ pub use journal::{BusAccess, Input, InputKind, Journal};
 pub use kept::Kept;
 pub use kinship::{Kinship, renumbered};
 pub use live::{
-    Agenda, Deal, Dealing, Fault, FaultKind, Going, Inner, Instant, Journey, Life, LiveEvent, LiveKey,
+    Agenda, Block, Deal, Dealing, Fault, FaultKind, Going, Inner, Instant, Journey, Life, LiveEvent, LiveKey,
     LiveModel, LiveNote, LiveState, Note, Row, RowKind, Status, Watching, Zone, ZoneKind,
 };
 pub use meter::{Spent, Watch};

@@ -298,8 +298,10 @@ pub enum RunEvent {
     Endless {
         /// The robot.
         robot: Uid,
-        /// The protocol that was at work; empty when the whole robot was.
+        /// The protocol that was at work.
         protocol: String,
+        /// When.
+        at: Moment,
     },
     /// What decides for a robot that lives by events failed: a program outside, or an algorithm that asked for something
     /// that cannot be.
@@ -357,6 +359,13 @@ impl Infinite {
 }
 
 impl RunEvent {
+    /// When within the step it was that protocols did not come to rest; `None` for what counts at the end of a step, or
+    /// says itself when it was.
+    #[must_use]
+    pub fn at(&self) -> Option<Moment> {
+        if let RunEvent::Endless { at, .. } = self { Some(*at) } else { None }
+    }
+
     /// Place among the events of a step: a function of what happened to whom, never of who told it first.
     pub(crate) fn order(&self, model: &Model) -> (u8, u64, u64, u64) {
         let slot = |robot: &Uid| model.slot_of(*robot).unwrap_or(usize::MAX) as u64;

@@ -64,8 +64,9 @@ pub(crate) fn mean(context: &mut Context<'_>, expanded: Expanded) -> Node {
     let obstacles = meaning.pieces("obstacles", obstacles, Meaning::obstacle);
     let beacons = meaning.pieces("beacons", beacons, Meaning::beacon);
     let robots = robots::robots(&mut meaning, robots, &run, &world, &obstacles);
+    let talk = sections.network.is_some();
     let network = live::network(&mut meaning, sections.network);
-    let faults = live::faults(&mut meaning, sections.faults, &robots);
+    let faults = live::faults(&mut meaning, sections.faults, &robots, talk);
     let zones = live::zones(&mut meaning, sections.zones);
     let asserts = meaning.asserts(sections.asserts);
     let displays = meaning.displays(sections.displays);

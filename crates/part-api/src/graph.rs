@@ -240,6 +240,22 @@ impl GraphModel {
         self.find(id).map(|n| self.nodes[n as usize].name.as_str())
     }
 
+    /// Name of the protocol that something happens to: the first one at work. When a robot starts, all are; then it is
+    /// the last, which is its algorithm.
+    #[must_use]
+    pub fn at_work(&self, happening: &Happening) -> &str {
+        let node = match happening {
+            Happening::Start => self.nodes.len().checked_sub(1),
+            Happening::Message { protocol, .. } => self.find(*protocol).map(usize::from),
+            Happening::Timer { node, .. }
+            | Happening::Ended { node, .. }
+            | Happening::Passed { node, .. }
+            | Happening::Answered { node, .. }
+            | Happening::Pushed { node, .. } => Some(usize::from(*node)),
+        };
+        node.and_then(|n| self.nodes.get(n)).map_or("?", |n| n.name.as_str())
+    }
+
     /// Type and content of a message of one of its protocols, for logs.
     #[must_use]
     pub fn show(&self, id: u32, bytes: &[u8]) -> (String, String) {

@@ -359,6 +359,45 @@ pub struct Company<'a> {
     pub users: &'a [&'a str],
 }
 
+/// A parameter that does not fit the robots of a world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Its name.
+    pub key: &'static str,
+    /// What is wrong.
+    pub what: String,
+    /// What to do now.
+    pub help: String,
+}
+
+impl Misfit {
+    /// A robot is named that does not have the protocol.
+    #[must_use]
+    pub fn stranger(key: &'static str, robot: u32, peers: &[u32]) -> Option<Misfit> {
+        if peers.contains(&robot) {
+            return None;
+        }
+        let what = format!("`{key}` names robot `{robot}`, which does not have this protocol");
+        Some(Misfit { key, what, help: Misfit::those(peers) })
+    }
+
+    /// Which numbers there are, in words.
+    #[must_use]
+    pub fn those(peers: &[u32]) -> String {
+        match peers {
+            [one] => format!("only robot {one} has it; robots count from 0"),
+            [first, .., last] if (last - first) as usize + 1 == peers.len() => {
+                format!("robots {first} to {last} have it; robots count from 0")
+            }
+            _ => {
+                let some: Vec<String> = peers.iter().take(12).map(u32::to_string).collect();
+                let more = if peers.len() > 12 { " …" } else { "" };
+                format!("those that have it are {}{more}; robots count from 0", some.join(" "))
+            }
+        }
+    }
+}
+
 /// A class of protocols with its parameters: shared by all robots of a type.
 pub trait ProtocolModel: Send + Sync {
     /// What it offers; nothing, if it is an algorithm on top.
@@ -383,6 +422,12 @@ pub trait ProtocolModel: Send + Sync {
     /// Whether it wants [`Microprotocol::overheard`].
     fn overhears(&self) -> bool {
         false
+    }
+
+    /// What its parameters say about robots that does not fit a world; `peers` are the numbers of those that have this
+    /// protocol, by its name.
+    fn misfit(&self, _peers: &[u32]) -> Option<Misfit> {
+        None
     }
 
     /// Type and content of one of its messages to itself on other robots, for logs.

@@ -301,7 +301,7 @@ fn fault() -> Sheet {
         .param(Param::new("heal", ParamType::Bool, "The partition ends."))
         .param(Param::number("loss", Unit::None, "From now on the network loses this share of all messages, beyond what its class does; 0 ends it.").within(0.0, 1.0))
         .param(Param::number("delay", Unit::Second, "From now on every message takes this much longer; 0 ends it.").within(0.0, 1.0e6))
-        .example("[[fault]]\nat = \"5s\"\nloss = 0.1\n\n[[fault]]\nat = \"9s\"\nloss = 0")
+        .example("[network]\nclass = \"constant\"\n\n[[fault]]\nat = \"5s\"\nloss = 0.1\n\n[[fault]]\nat = \"9s\"\nloss = 0")
 }
 
 fn zone() -> Sheet {

@@ -97,7 +97,7 @@ pub enum Event {
     Endless {
         /// The robot.
         robot: String,
-        /// The protocol that was at work; empty when the whole robot was.
+        /// The protocol that was at work; empty in recordings of earlier builds when the whole robot was.
         protocol: String,
     },
     /// What decides for a robot that lives by events failed: a program outside, or an algorithm that asked for something
@@ -123,7 +123,7 @@ impl Event {
     pub fn of_controller(model: &Model, event: &RunEvent) -> Option<Event> {
         let name = |robot: Uid| path(model, robot, "robot");
         match event {
-            RunEvent::Endless { robot, protocol } => {
+            RunEvent::Endless { robot, protocol, .. } => {
                 Some(Event::Endless { robot: name(*robot), protocol: protocol.clone() })
             }
             RunEvent::AlgorithmFailed { robot, why } => {

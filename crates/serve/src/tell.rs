@@ -126,7 +126,14 @@ impl Log {
                 let name = model.asserts.get(*k).map_or("?", |a| a.name.as_str());
                 self.say("error", "assert", None, format!("an assertion does not hold: {name}"));
             }
-            other => self.controller(Event::of_controller(model, other)),
+            other => {
+                let now = self.now.1;
+                if let Some(at) = other.at() {
+                    self.now.1 = seconds(at.time);
+                }
+                self.controller(Event::of_controller(model, other));
+                self.now.1 = now;
+            }
         }
     }
 

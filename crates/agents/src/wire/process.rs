@@ -214,7 +214,8 @@ impl Runner {
         while let Some(happening) = self.body.then.pop_front() {
             follow += 1;
             if follow > MOST_FOLLOW {
-                return Err(WireError::Endless { process, protocol: "motion".to_owned() });
+                let protocol = self.graph.model().at_work(&happening).to_owned();
+                return Err(WireError::Endless { process, protocol });
             }
             self.graph.on(happening, &mut self.body).map_err(endless)?;
         }

@@ -1,14 +1,15 @@
 //! What robots need that live by events: protocols connected, the network, faults and zones.
 
 use super::Compiler;
-use crate::live::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
+use crate::live::{Block, Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 use crate::model::{ContactRule, Model, PartKind, TypeModel};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
 use swarmyard_base::{Diagnostic, Diagnostics, Time, Uid};
 use swarmyard_part_api::{
-    AtEdge, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline, RegisterMap,
-    TypeLayout,
+    AtEdge, BodyKind, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline,
+    RegisterMap, TypeLayout,
 };
 use swarmyard_scene::{Node, Params};
 
@@ -118,11 +119,15 @@ impl Compiler<'_> {
         }
         self.check_company(model);
         self.check_needs(model, members.len() as u32);
+        self.check_peers(model, &number_of);
         let network = self.network(model);
         let faults = self.faults(model, &number_of);
         let zones = self.zones();
         let all = members.len() == model.len();
-        Some(LiveModel { members, number_of, ranks, network, faults, zones, all })
+        let is_obstacle = |slot: &u32| model.kinds[*slot as usize] == BodyKind::Obstacle;
+        let bodies = (0..model.len() as u32).filter(is_obstacle).collect();
+        let blocks = Block::all(model.fixed.edges());
+        Some(LiveModel { members, number_of, ranks, network, faults, zones, bodies, blocks, all })
     }
 
     /// What cannot stand in one world with robots that live by events.
@@ -154,6 +159,60 @@ impl Compiler<'_> {
             let span = self.scene.find("/run").and_then(|n| n.params.span("contact").or(n.span));
             self.problems.push(d.at(span).on("/run").suggest("", ["stop", "impulse", "ghost"]));
         }
+    }
+
+    /// Protocols know each other by name: what a protocol says about robots must be about those that have it, and robots of two
+    /// types that run the same class under two names do not hear each other.
+    fn check_peers(&mut self, model: &Model, number_of: &[u32]) {
+        let alive = |t: &&TypeModel| t.life.is_some() && !t.slots.is_empty();
+        let types: Vec<&TypeModel> = model.types.iter().filter(alive).collect();
+        let mut peers: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for ty in &types {
+            for name in ty.life.iter().flat_map(|l| l.graph.names()) {
+                peers.entry(name).or_default().extend(ty.slots.clone().map(|slot| number_of[slot]));
+            }
+        }
+        peers.values_mut().for_each(|numbers| numbers.sort_unstable());
+        for ty in &types {
+            let Some(life) = &ty.life else { continue };
+            for (name, protocol) in life.graph.names().zip(life.graph.models()) {
+                if let Some(misfit) = protocol.misfit(&peers[name]) {
+                    let path = format!("/types/{}/{name}", ty.name);
+                    let span = self.scene.find(&path).and_then(|n| n.params.span(misfit.key).or(n.span));
+                    let d = Diagnostic::error("unknown-robot", misfit.what).at(span).on(path);
+                    self.problems.push(d.help(misfit.help));
+                }
+            }
+        }
+        for (k, ty) in types.iter().enumerate() {
+            for other in &types[k + 1..] {
+                self.check_names(&ty.name, &other.name);
+            }
+        }
+    }
+
+    /// Protocols of two types that are of one class, and have names that the other type does not know.
+    fn check_names(&mut self, one: &str, two: &str) {
+        let (Some(one_node), Some(two_node)) =
+            (self.scene.find(&format!("/types/{one}")), self.scene.find(&format!("/types/{two}")))
+        else {
+            return;
+        };
+        let is_protocol = |n: &&Node| self.kind_of(n) == Some(Kind::Protocol);
+        let unknown = |n: &&Node, other: &Node| !other.children.iter().any(|c| c.name == n.name);
+        let mut warnings = Vec::new();
+        for node in one_node.children.iter().filter(is_protocol).filter(|n| unknown(n, two_node)) {
+            let alike = |n: &&Node| n.class == node.class && unknown(n, one_node);
+            let Some(other) = two_node.children.iter().filter(is_protocol).find(alike) else { continue };
+            let (name, known_as) = (&node.name, &other.name);
+            let what = format!(
+                "`{name}` of `{one}` and `{known_as}` of `{two}` do not hear each other: protocols know each other by name"
+            );
+            let d = Diagnostic::warning("other-name", what).at(other.span);
+            let help = format!("call both `{name}`, if they are to talk to each other");
+            warnings.push(d.on(format!("/types/{two}/{known_as}")).help(help));
+        }
+        warnings.into_iter().for_each(|d| self.problems.push(d));
     }
 
     fn network(&mut self, model: &Model) -> Option<Arc<dyn NetworkModel>> {

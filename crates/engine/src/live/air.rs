@@ -1,7 +1,8 @@
 //! What the network sees of the world, and what becomes of messages.
 
 use super::agenda::Agenda;
-use super::state::{Inner, LiveEvent, LiveKey};
+use super::deed::corners_at;
+use super::state::{Inner, Instant, LiveEvent, LiveKey};
 use super::{Cast, Going};
 use crate::model::Model;
 use crate::state::State;
@@ -16,6 +17,7 @@ pub(super) struct Sight<'a> {
     pub(super) going: &'a [Going],
     pub(super) robots: &'a [Inner],
     pub(super) queue: &'a mut Agenda,
+    pub(super) instant: &'a mut Instant,
     pub(super) now: Moment,
     pub(super) lost: Vec<(Message, u32, Loss)>,
 }
@@ -23,6 +25,7 @@ pub(super) struct Sight<'a> {
 impl Sight<'_> {
     fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
         let key = LiveKey { at: at.max(self.now), kind: event.kind(), who, sequence };
+        self.instant.expect(&key);
         self.queue.insert(key, event);
     }
 }
@@ -46,7 +49,7 @@ impl Air for Sight<'_> {
     }
 
     fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64) {
-        obstructed(self.model, a, b)
+        obstructed(self.model, self.going, self.now, a, b)
     }
 
     fn chance(&self, message: &Message, to: u32) -> Draw {
@@ -77,48 +80,122 @@ pub(crate) fn links(model: &Model, state: &State, cast: &Cast) -> Option<Vec<(us
     let (Some(members), Some(live), Some(network)) = (&model.live, &state.live, &cast.network) else {
         return Some(Vec::new());
     };
-    let (now, mut nothing) = (Moment::at(state.now), Agenda::default());
+    let (now, mut nothing, mut nobody) = (Moment::at(state.now), Agenda::default(), Instant::default());
     let (going, robots) = (&live.going[..], &live.robots[..]);
-    let sight = Sight { model, going, robots, queue: &mut nothing, now, lost: Vec::new() };
+    let (queue, instant) = (&mut nothing, &mut nobody);
+    let sight = Sight { model, going, robots, queue, instant, now, lost: Vec::new() };
     let pairs = network.links(&sight)?;
     let slot = |robot: u32| members.members.get(robot as usize).map(|s| *s as usize);
     Some(pairs.into_iter().filter_map(|(a, b)| Some((slot(a)?, slot(b)?))).collect())
 }
 
 /// Edges crossed by the line from one point to another, and its length inside of solid obstacles.
-fn obstructed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
+fn obstructed(model: &Model, going: &[Going], now: Moment, a: Vec2, b: Vec2) -> (u32, f64) {
+    let (mut edges, mut inside) = through_fixed(model, a, b);
+    let Some(live) = &model.live else { return (edges, inside * (b - a).norm()) };
+    for slot in live.bodies.iter().map(|slot| *slot as usize) {
+        let (outline, pose) = (model.outline(slot), going[slot].pose_at(now));
+        // Most are far from the line.
+        if aside(a, b, pose.at) > outline.reach() {
+            continue;
+        }
+        let cuts = if outline.is_disc() {
+            through_disc(a, b, pose.at, outline.round())
+        } else {
+            let corners = corners_at(outline, pose);
+            let edges = (0..corners.len()).map(|k| (corners[k], corners[(k + 1) % corners.len()]));
+            through_polygon(a, b, edges)
+        };
+        (edges, inside) = (edges + cuts.0, inside + cuts.1);
+    }
+    (edges, inside * (b - a).norm())
+}
+
+/// Fixed edges that the line from `a` to `b` crosses, and its share inside of fixed obstacles.
+fn through_fixed(model: &Model, a: Vec2, b: Vec2) -> (u32, f64) {
     let (min, max) = (
         Vec2::new(math::min(a.x, b.x), math::min(a.y, b.y)),
         Vec2::new(math::max(a.x, b.x), math::max(a.y, b.y)),
     );
-    let way = b - a;
     let mut crossed: Vec<(usize, Uid, bool, f64)> = Vec::new();
     model.fixed.for_each_in(min, max, |k, edge| {
-        let e = edge.b - edge.a;
-        let det = way.cross(e);
-        if det == 0.0 {
-            return;
-        }
-        let from = edge.a - a;
-        let (t, u) = (from.cross(e) / det, from.cross(way) / det);
-        // Half open, so that a corner counts once.
-        if (0.0..1.0).contains(&t) && (0.0..1.0).contains(&u) {
+        if let Some(t) = crossing(a, b, edge.a, edge.b) {
             crossed.push((k, edge.owner, edge.kind == BodyKind::Obstacle, t));
         }
     });
     crossed.sort_by_key(|c| (c.1, c.0));
     crossed.dedup_by_key(|c| c.0);
     let mut inside = 0.0;
-    let mut k = 0;
-    while k < crossed.len() {
-        let owner = crossed[k].1;
-        let end = k + crossed[k..].iter().take_while(|c| c.1 == owner).count();
-        if crossed[k].2 {
-            let mut cuts: Vec<f64> = crossed[k..end].iter().map(|c| c.3).collect();
+    // Whose line begins inside, it is looked at whole.
+    let mut begun: Vec<Uid> = Vec::new();
+    for block in model.live.iter().flat_map(|live| &live.blocks) {
+        let near = (block.min.x..=block.max.x).contains(&a.x) && (block.min.y..=block.max.y).contains(&a.y);
+        let own = &model.fixed.edges()[block.first as usize..][..block.edges as usize];
+        if near && holds(own.iter().map(|e| (e.a, e.b)), a) {
+            begun.push(own[0].owner);
+            inside += through_polygon(a, b, own.iter().map(|e| (e.a, e.b))).1;
+        }
+    }
+    for own in crossed.chunk_by(|a, b| a.1 == b.1) {
+        if own[0].2 && !begun.contains(&own[0].1) {
+            let mut cuts: Vec<f64> = own.iter().map(|c| c.3).collect();
             cuts.sort_by(f64::total_cmp);
+            if cuts.len() % 2 == 1 {
+                cuts.push(1.0);
+            }
             inside += cuts.chunks_exact(2).map(|pair| pair[1] - pair[0]).sum::<f64>();
         }
-        k = end;
     }
-    (crossed.len() as u32, inside * way.norm())
+    (crossed.len() as u32, inside)
+}
+
+/// How far a point is from the line from `a` to `b`.
+fn aside(a: Vec2, b: Vec2, p: Vec2) -> f64 {
+    let (way, from) = (b - a, p - a);
+    let share = if way.norm2() > 0.0 { (from.dot(way) / way.norm2()).clamp(0.0, 1.0) } else { 0.0 };
+    (from - way * share).norm()
+}
+
+/// Where the line from `a` to `b` crosses an edge, as a share of it.
+fn crossing(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> Option<f64> {
+    let (way, e, from) = (b - a, d - c, c - a);
+    let det = way.cross(e);
+    if det == 0.0 {
+        return None;
+    }
+    let (t, u) = (from.cross(e) / det, from.cross(way) / det);
+    // Half open, so that a corner counts once.
+    ((0.0..1.0).contains(&t) && (0.0..1.0).contains(&u)).then_some(t)
+}
+
+/// Edges of a disc that the line from `a` to `b` crosses, and its share inside.
+fn through_disc(a: Vec2, b: Vec2, centre: Vec2, radius: f64) -> (u32, f64) {
+    let (way, from) = (b - a, a - centre);
+    let (qa, qb, qc) = (way.norm2(), from.dot(way), from.norm2() - radius * radius);
+    let d = qb * qb - qa * qc;
+    if qa == 0.0 || d <= 0.0 {
+        return (0, 0.0);
+    }
+    let (near, far) = ((-qb - d.sqrt()) / qa, (-qb + d.sqrt()) / qa);
+    let edges = [near, far].iter().filter(|t| (0.0..1.0).contains(*t)).count() as u32;
+    (edges, far.clamp(0.0, 1.0) - near.clamp(0.0, 1.0))
+}
+
+/// The same for a polygon, by its edges.
+fn through_polygon(a: Vec2, b: Vec2, edges: impl Iterator<Item = (Vec2, Vec2)> + Clone) -> (u32, f64) {
+    let mut cuts: Vec<f64> = edges.clone().filter_map(|(c, d)| crossing(a, b, c, d)).collect();
+    let crossed = cuts.len() as u32;
+    cuts.extend([0.0, 1.0]);
+    cuts.sort_by(f64::total_cmp);
+    let middle = |pair: &[f64]| a + (b - a) * (0.5 * (pair[0] + pair[1]));
+    let inside = cuts.windows(2).filter(|pair| holds(edges.clone(), middle(pair)));
+    (crossed, inside.map(|pair| pair[1] - pair[0]).sum())
+}
+
+/// Whether a point is inside of a polygon (even–odd rule).
+fn holds(edges: impl Iterator<Item = (Vec2, Vec2)>, p: Vec2) -> bool {
+    let right = |(c, d): &(Vec2, Vec2)| {
+        (c.y > p.y) != (d.y > p.y) && p.x < (d.x - c.x) * (p.y - c.y) / (d.y - c.y) + c.x
+    };
+    edges.filter(right).count() % 2 == 1
 }

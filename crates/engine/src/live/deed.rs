@@ -198,8 +198,9 @@ impl Play<'_> {
     /// Lets the network work, and puts what it says into effect.
     pub(super) fn with_network(&mut self, work: impl FnOnce(&mut dyn Network, &mut dyn Air)) {
         let Some(mut network) = self.cast.network.take() else { return };
-        let LiveState { going, robots, queue, .. } = &mut *self.state;
-        let mut sight = Sight { model: self.model, going, robots, queue, now: self.now, lost: Vec::new() };
+        let LiveState { going, robots, queue, instant, .. } = &mut *self.state;
+        let (model, now) = (self.model, self.now);
+        let mut sight = Sight { model, going, robots, queue, instant, now, lost: Vec::new() };
         work(network.as_mut(), &mut sight);
         let lost = sight.lost;
         self.cast.network = Some(network);

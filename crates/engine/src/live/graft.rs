@@ -76,7 +76,8 @@ pub(crate) fn graft(
     }
     let busy = was.instant.robots.iter().map(|n| numbers[*n as usize]);
     let busy = busy.filter(|n| *n != LiveModel::NOBODY).collect();
-    state.instant = Instant { at: was.instant.at, robots: busy };
+    let chains = was.instant.chains.clone();
+    state.instant = Instant { at: was.instant.at, robots: busy, next: 0, chains };
     let down = was.down.iter().filter(|(n, _)| numbers[**n as usize] != LiveModel::NOBODY);
     state.down = down.map(|(n, since)| (numbers[*n as usize], *since)).collect();
     let timers = was.timers.iter().filter(|((n, _), _)| numbers[*n as usize] != LiveModel::NOBODY);

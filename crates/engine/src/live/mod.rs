@@ -28,7 +28,7 @@ pub(crate) use air::links;
 pub(crate) use cast::{Cast, CastImage};
 pub use going::{Going, Journey};
 pub(crate) use graft::graft;
-pub use model::{Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
+pub use model::{Block, Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 pub use note::{Deal, Dealing, LiveNote, Note, Row, RowKind};
 pub(crate) use play::{Played, Wants, play};
 pub(crate) use sky::Sky;

@@ -1,8 +1,8 @@
 //! What is fixed about robots that live by events.
 
 use std::sync::Arc;
-use swarmyard_base::{Time, Vec2};
-use swarmyard_part_api::{Equipment, GraphModel, NetworkModel};
+use swarmyard_base::{Time, Vec2, math};
+use swarmyard_part_api::{BodyKind, Equipment, FixedEdge, GraphModel, NetworkModel};
 
 /// What makes a type of robots live by events: its protocols and algorithms, motion modules and sensors.
 #[derive(Clone)]
@@ -27,6 +27,10 @@ pub struct LiveModel {
     pub faults: Vec<Fault>,
     /// Ground that slows down or swallows.
     pub zones: Vec<Zone>,
+    /// Obstacles that are bodies, by slot: those that can be moved, and discs.
+    pub bodies: Vec<u32>,
+    /// Fixed obstacles with corners.
+    pub blocks: Vec<Block>,
     /// Whether every body lives by events: then nothing is done at quanta but looking.
     pub all: bool,
 }
@@ -39,6 +43,39 @@ impl LiveModel {
     #[must_use]
     pub fn number(&self, slot: usize) -> Option<u32> {
         Some(self.number_of[slot]).filter(|n| *n != LiveModel::NOBODY)
+    }
+}
+
+/// A fixed obstacle with corners: where it is among the fixed edges, and the box around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Its first edge.
+    pub first: u32,
+    /// How many it has.
+    pub edges: u32,
+    /// The lower corner of the box.
+    pub min: Vec2,
+    /// The upper one.
+    pub max: Vec2,
+}
+
+impl Block {
+    /// All of them, in the order of their edges.
+    #[must_use]
+    pub fn all(edges: &[FixedEdge]) -> Vec<Block> {
+        let (mut blocks, mut first) = (Vec::new(), 0);
+        for own in edges.chunk_by(|a, b| a.owner == b.owner) {
+            if own[0].kind == BodyKind::Obstacle {
+                let (mut min, mut max) = (own[0].a, own[0].a);
+                for corner in own.iter().map(|e| e.a) {
+                    min = Vec2::new(math::min(min.x, corner.x), math::min(min.y, corner.y));
+                    max = Vec2::new(math::max(max.x, corner.x), math::max(max.y, corner.y));
+                }
+                blocks.push(Block { first, edges: own.len() as u32, min, max });
+            }
+            first += own.len() as u32;
+        }
+        blocks
     }
 }
 

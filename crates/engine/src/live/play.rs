@@ -11,10 +11,14 @@ use crate::step::RunEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Uid};
+use swarmyard_motion::flights::With;
 use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
 
-/// Events that one robot may have at one moment before it counts as endless.
-const MOST_AT_ONCE: u32 = 100_000;
+/// Events at one moment of which each is the cause of the next: the robot that has one more counts as endless.
+const MOST_IN_A_ROW: u32 = 100_000;
+/// Events that one robot may have at one moment which came of others at that moment, in whatever rows: what doubles at every
+/// step never gets to a long row.
+const MOST_AT_ONCE: u32 = 250_000;
 
 /// What is wanted of a stretch beside its outcome.
 #[derive(Clone, Copy)]
@@ -60,6 +64,8 @@ pub(super) struct Play<'a> {
     pub(super) notes: bool,
     /// Whether dealings are.
     pub(super) dealings: bool,
+    /// How many events at this moment, one the cause of the next, led to what is happening.
+    pub(super) chain: u32,
     /// What follows at once from what is happening: (robot, what).
     pub(super) then: VecDeque<(u32, Happening)>,
     pub(super) out: Played,
@@ -79,9 +85,11 @@ pub(crate) fn play(
     let began = !state.mid;
     let (now, from) = (state.now, state.now);
     let (then, out) = (VecDeque::new(), Played::default());
-    let mut play = Play { model, live, state, cast, sky, now, from, notes, dealings, then, out };
+    let mut play = Play { model, live, state, cast, sky, now, from, notes, dealings, chain: 0, then, out };
     let mut until = bound;
     for ((robot, node, _), answer) in std::mem::take(&mut play.state.asks).into_iter().zip(answers) {
+        play.state.begin(now, None);
+        play.set_chain(play.state.robots[robot as usize].at_once + 1);
         play.tell(robot, Happening::Answered { node, answer: Arc::clone(answer) });
         play.follow_up();
     }
@@ -114,6 +122,10 @@ impl Play<'_> {
         let limit = first.map_or(bound, |at| at.min(bound));
         if let Some(meeting) = self.sky.next(limit) {
             self.now = meeting.moment.max(self.now);
+            self.state.begin(self.now, None);
+            // Who goes on into a contact meets it again in no time.
+            let other = if let With::Body(b) = meeting.with { self.had(b) } else { 0 };
+            self.set_chain(other.max(self.had(meeting.body)));
             self.meet(&meeting);
             self.follow_up();
             return Some(self.now);
@@ -123,9 +135,22 @@ impl Play<'_> {
         }
         let (key, event) = self.state.queue.pop_first()?;
         self.now = key.at.max(self.now);
+        let chain = self.state.begin(self.now, Some(&key));
+        self.set_chain(chain);
         self.happen(key, event);
         self.follow_up();
         Some(self.now)
+    }
+
+    /// What happens now has so many causes at this moment, and what comes of it one more.
+    fn set_chain(&mut self, chain: u32) {
+        self.chain = chain;
+        self.state.instant.next = chain + 1;
+    }
+
+    /// Events that a body has had at this moment which came of others.
+    fn had(&self, slot: u32) -> u32 {
+        self.live.number(slot as usize).map_or(0, |robot| self.state.robots[robot as usize].at_once)
     }
 
     /// Whether something is still to come by `bound`: only asked when stopping after every event.
@@ -190,31 +215,39 @@ impl Play<'_> {
         if self.state.robots[robot as usize].status != Status::Well {
             return;
         }
-        if self.state.count(robot, self.now) > MOST_AT_ONCE {
-            self.is_endless(robot, "");
+        let endless = self.chain > MOST_IN_A_ROW || self.chain > 0 && self.state.count(robot) > MOST_AT_ONCE;
+        let Some(mut graph) = self.cast.graphs[robot as usize].take() else { return };
+        if endless {
+            let protocol = graph.model().at_work(&happening).to_owned();
+            self.cast.graphs[robot as usize] = Some(graph);
+            self.is_endless(robot, protocol);
             return;
         }
-        let Some(mut graph) = self.cast.graphs[robot as usize].take() else { return };
         let result = graph.on(happening, &mut super::deed::Deed { play: self, robot });
         self.cast.graphs[robot as usize] = Some(graph);
         if let Err(endless) = result {
-            self.is_endless(robot, &endless.protocol);
+            self.is_endless(robot, endless.protocol);
         }
     }
 
     /// What follows at once from what happened.
     fn follow_up(&mut self) {
-        while let Some((robot, happening)) = self.then.pop_front() {
-            self.tell(robot, happening);
+        while !self.then.is_empty() {
+            self.set_chain(self.chain + 1);
+            for _ in 0..self.then.len() {
+                if let Some((robot, happening)) = self.then.pop_front() {
+                    self.tell(robot, happening);
+                }
+            }
         }
     }
 
-    fn is_endless(&mut self, robot: u32, protocol: &str) {
+    fn is_endless(&mut self, robot: u32, protocol: String) {
         let slot = self.live.members[robot as usize] as usize;
         self.out_of_service(robot, Status::Endless, "endless");
         self.out.halted.push(slot);
-        let protocol = protocol.to_owned();
-        self.out.events.push(RunEvent::Endless { robot: self.model.uids[slot], protocol });
+        let (robot, at) = (self.model.uids[slot], self.now);
+        self.out.events.push(RunEvent::Endless { robot, protocol, at });
     }
 
     /// A robot stops where it is and hears nothing any more.

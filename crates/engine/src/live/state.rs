@@ -30,19 +30,34 @@ pub struct Inner {
     pub status: Status,
     /// The light it shows.
     pub light: u8,
-    /// Events it has had at the moment of [`Instant`].
+    /// Events it has had at the moment of [`Instant`] that came of others at that very moment.
     pub at_once: u32,
     /// Random numbers, timers, tasks and watches given out so far.
     pub ordinal: u64,
 }
 
-/// The moment of the last event, and who has had events at that moment: how many is to be found with each robot.
+/// The moment of the last event, and what came of what at that moment, in no time: by this a robot is known that never
+/// comes to rest. However much arrives at one moment, it does no harm as long as it was sent before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Instant {
     /// When.
     pub at: Moment,
-    /// Numbers of the robots.
+    /// Numbers of the robots that have had events which came of others at this moment: how many is to be found with each.
     pub robots: Vec<u32>,
+    /// The length of the chain of causes that an event has which comes of the one that happens; 0 while none does.
+    pub next: u32,
+    /// The length of the chain of causes of each event that is still to come at this moment, for those that came of others.
+    pub chains: BTreeMap<LiveKey, u32>,
+}
+
+impl Instant {
+    /// An event is going to happen: if it is at this very moment, it has a cause at this moment.
+    #[inline]
+    pub(super) fn expect(&mut self, key: &LiveKey) {
+        if key.at == self.at && self.next > 0 {
+            self.chains.insert(*key, self.next);
+        }
+    }
 }
 
 /// A push sensor that is switched on.
@@ -227,14 +242,18 @@ impl LiveState {
         })
     }
 
-    /// Counts an event of a robot; answers how many it has had at this moment.
-    pub(crate) fn count(&mut self, robot: u32, now: Moment) -> u32 {
+    /// An event happens at a moment; `key` is that under which it was expected, if it was. Answers how long its chain of
+    /// causes at this moment is.
+    pub(crate) fn begin(&mut self, now: Moment, key: Option<&LiveKey>) -> u32 {
         if self.instant.at != now {
-            for robot in self.instant.robots.drain(..) {
-                self.robots[robot as usize].at_once = 0;
-            }
+            self.forget_instant();
             self.instant.at = now;
         }
+        key.and_then(|key| self.instant.chains.remove(key)).unwrap_or(0)
+    }
+
+    /// Counts an event of a robot that came of others at this moment; answers how many of them it has had.
+    pub(crate) fn count(&mut self, robot: u32) -> u32 {
         let inner = &mut self.robots[robot as usize];
         if inner.at_once == 0 {
             self.instant.robots.push(robot);
@@ -243,17 +262,25 @@ impl LiveState {
         inner.at_once
     }
 
+    fn forget_instant(&mut self) {
+        for robot in self.instant.robots.drain(..) {
+            self.robots[robot as usize].at_once = 0;
+        }
+        self.instant.chains.clear();
+    }
+
     /// Nothing more happens before a moment: who had events earlier is of no interest any more.
     pub(crate) fn past(&mut self, until: Moment) {
+        self.instant.next = 0;
         if self.instant.at < until {
-            for robot in std::mem::take(&mut self.instant.robots) {
-                self.robots[robot as usize].at_once = 0;
-            }
+            self.forget_instant();
         }
     }
 
     pub(crate) fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
-        self.queue.insert(LiveKey { at, kind: event.kind(), who, sequence }, event);
+        let key = LiveKey { at, kind: event.kind(), who, sequence };
+        self.instant.expect(&key);
+        self.queue.insert(key, event);
     }
 
     /// Bytes of memory it takes.

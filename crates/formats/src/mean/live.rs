@@ -24,8 +24,11 @@ pub(super) fn network(meaning: &mut Meaning<'_, '_>, tree: Option<Tree>) -> Opti
 /// What a fault may do; exactly one of these is given.
 const DEEDS: [&str; 6] = ["crash", "recover", "partition", "heal", "loss", "delay"];
 
-/// `[[fault]]`, in the order of the file.
-pub(super) fn faults(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>, robots: &Node) -> Node {
+/// What faults do to a network.
+const OF_NETWORK: [&str; 4] = ["partition", "heal", "loss", "delay"];
+
+/// `[[fault]]`, in the order of the file. `talk` says whether there is a network.
+pub(super) fn faults(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>, robots: &Node, talk: bool) -> Node {
     let mut group = Node::new("faults", "");
     let Some(sheet) = meaning.sheet("fault") else { return group };
     for (k, table) in tables.into_iter().enumerate() {
@@ -40,6 +43,17 @@ pub(super) fn faults(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>, robots: &
         }
         for key in ["crash", "recover", "partition"] {
             known_robots(meaning, &params, key, robots, &path);
+        }
+        one_side_each(meaning, &params, &path);
+        if params.bool_or_none("heal") == Some(false) {
+            let what = "`heal` is `false`, and a fault that does nothing is none";
+            let d = Diagnostic::error("wrong-fault", what).at(params.span("heal")).on(path.as_str());
+            meaning.context.report(d.help("write `heal = true`, or leave this fault out"));
+        }
+        if let Some(key) = given.iter().find(|key| !talk && OF_NETWORK.contains(key)) {
+            let what = format!("`{key}` is a fault of the network, and there is none");
+            let d = Diagnostic::error("no-network", what).at(params.span(key)).on(path.as_str());
+            meaning.context.report(d.help("add a section such as `[network]` with `class = \"constant\"`"));
         }
         let mut node = Node::new(name, "fault").with(params);
         node.span = Some(table.span);
@@ -58,6 +72,23 @@ fn known_robots(meaning: &mut Meaning<'_, '_>, params: &Params, key: &str, robot
         let what = format!("there is no robot `{name}`");
         let d = Diagnostic::error("unknown-robot", what).at(params.span(key)).on(path);
         meaning.context.report(d.suggest(name, robots.children.iter().map(|r| r.name.as_str())));
+    }
+}
+
+/// Nobody is on two sides of a partition.
+fn one_side_each(meaning: &mut Meaning<'_, '_>, params: &Params, path: &str) {
+    let Some(Value::Texts(sides)) = params.value("partition") else { return };
+    let named: Vec<&str> = sides.iter().flat_map(|t| t.split_whitespace()).collect();
+    let mut told: Vec<&str> = Vec::new();
+    for (k, name) in named.iter().enumerate() {
+        if named[..k].contains(name) && !told.contains(name) {
+            told.push(name);
+            let what = format!("`{name}` is named more than once in this partition");
+            let d = Diagnostic::error("wrong-fault", what).at(params.span("partition")).on(path);
+            meaning
+                .context
+                .report(d.help("name each robot on one side; those that are not named are one more side"));
+        }
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Pair {
     types: usize,
     /// By how many ports in one type at most.
     ports: usize,
+    /// Whether types of robots differ in what the provider is.
+    differs: bool,
 }
 
 impl Pair {
@@ -102,11 +104,12 @@ impl Uses {
             let pair = &mut self.pairs[k];
             if pair.class != class || pair.given != given {
                 pair.class.clear();
+                pair.differs = true;
             }
             return k;
         }
         let (user, provider) = (user.to_owned(), provider.to_owned());
-        self.pairs.push(Pair { user, provider, class, given, types: 0, ports: 0 });
+        self.pairs.push(Pair { user, provider, class, given, types: 0, ports: 0, differs: false });
         self.pairs.len() - 1
     }
 
@@ -149,6 +152,23 @@ impl Uses {
             self.is_whole(k) && !promises::of(&pair.class, pair.given, &nothing, true).is_empty()
         };
         self.pairs.iter().enumerate().map(fits).collect()
+    }
+
+    /// Pairs whose provider promises something that cannot be judged, and why.
+    #[must_use]
+    pub fn not_judged(&self) -> Vec<(usize, &'static str)> {
+        let nothing = Trace::new(self.robots());
+        let why = |(k, pair): (usize, &Pair)| {
+            let promises = !promises::of(&pair.class, pair.given, &nothing, true).is_empty();
+            if pair.differs {
+                Some((k, "it is not the same protocol in all types of robots"))
+            } else if promises && pair.types < self.by_type.len() {
+                Some((k, "not all types of robots have it"))
+            } else {
+                (promises && pair.ports > 1).then_some((k, "it is used by more than one port"))
+            }
+        };
+        self.pairs.iter().enumerate().filter_map(why).collect()
     }
 
     /// Judges what was kept of a run that ended then. What was asked for in the last `settle_s` seconds is not looked at.

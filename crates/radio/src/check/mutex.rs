@@ -5,6 +5,7 @@
 use super::{Violations, all};
 use crate::lab::{Trace, What};
 use std::collections::{BTreeMap, BTreeSet};
+use swarmyard_base::Moment;
 use swarmyard_part_api::{Exclusion, Indication, Request};
 
 /// Safety: never two in at once, and nobody in who did not want to be.
@@ -45,18 +46,24 @@ pub fn exclusion(trace: &Trace) -> Violations {
     wrong
 }
 
-/// Liveness: every correct process that wants in gets in.
+/// Liveness: every correct process that wants in gets in, unless it takes its wish back (leaves before it is in).
 #[must_use]
 pub fn liveness(trace: &Trace) -> Violations {
     let correct = trace.correct();
     let mut wants: BTreeMap<u32, i64> = BTreeMap::new();
+    let mut inside: BTreeSet<u32> = BTreeSet::new();
     for event in trace.events.iter().filter(|e| correct.contains(&e.process)) {
+        let p = event.process;
         match &event.what {
             What::Requested { request: Request::Mutex(Exclusion::Enter), .. } => {
-                *wants.entry(event.process).or_default() += 1;
+                *wants.entry(p).or_default() += 1;
             }
             What::Indicated { what: Indication::Entered, .. } => {
-                *wants.entry(event.process).or_default() -= 1
+                *wants.entry(p).or_default() -= 1;
+                inside.insert(p);
+            }
+            What::Requested { request: Request::Mutex(Exclusion::Leave), .. } if !inside.remove(&p) => {
+                wants.remove(&p);
             }
             _ => {}
         }
@@ -65,6 +72,39 @@ pub fn liveness(trace: &Trace) -> Violations {
     stuck
         .map(|(p, times)| format!("liveness: process {p} wants in and never gets in, {times} times"))
         .collect()
+}
+
+/// Wishes, by their place among the events, that are not granted in a trace which was cut off, and need not be: those
+/// that were made after `until`; and those of who waits while others are in turn, if anybody was in after `until`. Nobody
+/// waits for more than two turns of each other: one that was under way when the wish came, and one that was asked for before.
+#[must_use]
+pub fn excused(trace: &Trace, until: Moment) -> BTreeSet<usize> {
+    let mut waiting: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    let mut inside: BTreeSet<u32> = BTreeSet::new();
+    let mut busy = false;
+    for (k, event) in trace.events.iter().enumerate() {
+        let p = event.process;
+        match &event.what {
+            What::Requested { request: Request::Mutex(Exclusion::Enter), .. } => {
+                waiting.entry(p).or_insert((k, 0));
+            }
+            What::Indicated { what: Indication::Entered, .. } => {
+                waiting.remove(&p);
+                waiting.values_mut().for_each(|w| w.1 += 1);
+                inside.insert(p);
+                busy |= event.at > until;
+            }
+            What::Requested { request: Request::Mutex(Exclusion::Leave), .. } => {
+                busy |= inside.remove(&p) && event.at > until;
+                waiting.remove(&p);
+            }
+            _ => {}
+        }
+    }
+    busy |= !inside.is_empty();
+    let others = trace.processes.saturating_sub(1) as usize;
+    let fine = |(k, turns): (usize, usize)| trace.events[k].at > until || busy && turns <= 2 * others;
+    waiting.into_values().filter(|w| fine(*w)).map(|w| w.0).collect()
 }
 
 /// Both.
@@ -117,6 +157,35 @@ mod tests {
         let mut events = events();
         events[3].2 = What::Crashed;
         assert_eq!(mutex(&Trace::by_hand(2, events)), Violations::new());
+    }
+
+    #[test]
+    fn a_wish_that_is_taken_back_need_not_be_granted() {
+        let mut events = events();
+        events.truncate(4);
+        events.push((3.5, 1, leaves()));
+        assert_eq!(mutex(&Trace::by_hand(2, events)), Violations::new());
+    }
+
+    /// Of a run that was cut off: who asked late, or waits in a queue that moves, is not stuck; who is passed over is, and who
+    /// waits although nobody is in.
+    #[test]
+    fn who_waits_in_turn_is_excused_and_who_starves_is_not() {
+        let at = |seconds: f64| Moment::at(swarmyard_base::Time::from_seconds(seconds));
+        let mut waits = events();
+        waits.truncate(3);
+        let trace = Trace::by_hand(2, waits.clone());
+        assert_eq!(excused(&trace, at(0.5)).len(), 1, "asked late");
+        assert_eq!(excused(&trace, at(1.5)).len(), 1, "somebody is in");
+        waits.push((3.0, 0, leaves()));
+        let trace = Trace::by_hand(2, waits.clone());
+        assert_eq!(excused(&trace, at(3.5)).len(), 0, "nobody is in");
+        for k in 0..2 {
+            let t = 4.0 + f64::from(k);
+            waits.extend([(t, 0, wants()), (t + 0.1, 0, enters()), (t + 0.2, 0, leaves())]);
+        }
+        let trace = Trace::by_hand(2, waits);
+        assert_eq!(excused(&trace, at(5.0)).len(), 0, "passed over three times");
     }
 
     #[test]

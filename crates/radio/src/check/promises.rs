@@ -70,7 +70,10 @@ pub fn of(class: &str, given: Given, trace: &Trace, quiet: bool) -> Vec<Promise>
         "skeen-order" => [vec![INTEGRITY, TOTAL], only_if(down == 0, &[VALIDITY, AGREEMENT])].concat(),
         "lamport-order" | "sequencer-order" | "moving-sequencer" | "token-order" => {
             let order = if given.uniform { UNIFORM_TOTAL } else { TOTAL };
-            [vec![INTEGRITY, FIFO, order], only_if(down == 0, &[VALIDITY, AGREEMENT])].concat()
+            let all = only_if(down == 0, &[VALIDITY, AGREEMENT]);
+            // What anybody has delivered, most have and pass on; new messages may stop.
+            let some = only_if(given.uniform && down > 0 && most_live, &[UNIFORM]);
+            [vec![INTEGRITY, FIFO, order], all, some].concat()
         }
         "order-by-consensus" => {
             [vec![INTEGRITY, UNIFORM_TOTAL], only_if(most_live, &[VALIDITY, UNIFORM])].concat()
@@ -92,7 +95,10 @@ pub fn of(class: &str, given: Given, trace: &Trace, quiet: bool) -> Vec<Promise>
         ],
         // How near clocks are takes a time that is the same everywhere, and processes of a talk begin one by one.
         "clock-sync" => vec![promise("told when asked, never too early", clock::answers)],
-        "ricart-agrawala" => vec![promise("never two at once", mutex::exclusion)],
+        "ricart-agrawala" => {
+            let turns = promise("everybody gets a turn", mutex::liveness);
+            [vec![promise("never two at once", mutex::exclusion)], only_if(down == 0, &[turns])].concat()
+        }
         _ => Vec::new(),
     }
 }
@@ -120,7 +126,8 @@ fn heard(event: &Event) -> Option<[Said; 2]> {
 }
 
 /// The trace of a run that was cut off, so that it can be judged as if it had gone on until all was quiet: what was
-/// said or proposed after `until` is left out, and so is all that came of it.
+/// said or proposed after `until` is left out, and so is all that came of it; and who still waits for its turn in a
+/// mutual exclusion does not count as waiting, if it need not be in yet.
 #[must_use]
 pub fn settled(trace: &Trace, until: Moment) -> Trace {
     let mut late: BTreeSet<Said> = BTreeSet::new();
@@ -143,7 +150,9 @@ pub fn settled(trace: &Trace, until: Moment) -> Trace {
                 || heard(event).is_some_and(|all| all.iter().any(is_late)))
         }
     };
-    Trace { events: trace.events.iter().filter(stays).cloned().collect(), ..*trace }
+    let waits = mutex::excused(trace, until);
+    let events = trace.events.iter().enumerate().filter(|(k, e)| !waits.contains(k) && stays(e));
+    Trace { events: events.map(|(_, e)| e.clone()).collect(), ..*trace }
 }
 
 /// The same trace with messages that can be told apart: where a process broadcasts the same bytes several times, or
@@ -216,7 +225,7 @@ fn numbered(bytes: &Bytes, n: u32) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::brief::{broadcasts, decides, delivers, proposes, sends};
+    use crate::lab::brief::{broadcasts, decides, delivers, enters, leaves, proposes, sends, wants};
     use swarmyard_base::Time;
 
     fn at(seconds: f64) -> Moment {
@@ -283,6 +292,36 @@ mod tests {
         trace.push(0.2, 2, What::Crashed);
         assert!(broken("lamport-order", &trace).is_empty());
         assert_eq!(broken("order-by-consensus", &trace), ["validity"], "this one goes on");
+    }
+
+    /// A crash takes nothing from what a uniform order promises about what was delivered, while most robots live.
+    #[test]
+    fn a_uniform_order_owes_after_a_crash_what_anybody_has_delivered() {
+        let events = vec![(0.1, 0, broadcasts("a")), (0.2, 0, delivers(0, "a")), (0.3, 0, What::Crashed)];
+        let trace = Trace::by_hand(3, events);
+        let given = Given { uniform: true, ..Given::default() };
+        for class in ["sequencer-order", "moving-sequencer", "token-order"] {
+            let of = |given| of(class, given, &trace, true);
+            let broken = |given| {
+                of(given).iter().filter(|p| !(p.check)(&trace).is_empty()).map(|p| p.name).collect::<Vec<_>>()
+            };
+            assert_eq!(broken(given), ["uniform agreement"], "{class}");
+            assert!(broken(Given::default()).is_empty(), "{class} promises it only if `uniform`");
+        }
+        let mut two = trace.clone();
+        two.push(0.4, 1, What::Crashed);
+        assert!(of("token-order", given, &two, true).iter().all(|p| p.name != "uniform agreement"));
+    }
+
+    #[test]
+    fn who_is_never_let_in_is_found_unless_somebody_went_down() {
+        let mut trace = Trace::by_hand(2, vec![(0.1, 0, wants()), (0.2, 0, enters()), (0.3, 0, leaves())]);
+        trace.push(0.4, 1, wants());
+        trace.push(2.0, 0, broadcasts("the end"));
+        assert_eq!(broken("ricart-agrawala", &settled(&trace, at(1.0))), ["everybody gets a turn"]);
+        assert!(broken("ricart-agrawala", &settled(&trace, at(0.3))).is_empty(), "asked late");
+        trace.push(2.1, 0, What::Crashed);
+        assert!(broken("ricart-agrawala", &settled(&trace, at(1.0))).is_empty());
     }
 
     #[test]

@@ -22,6 +22,9 @@ use swarmyard_scene::{Params, Value};
 /// Beyond so many robots the links of a partitioned network that reaches everywhere are not listed one by one.
 const MOST_LISTED: u32 = 1000;
 
+/// A second copy comes at least so much later than the first: the least step of time, 2⁻³² ns.
+const LEAST_S: f64 = 1.0 / 4_294_967_296.0 * 1e-9;
+
 /// What is always wrong with a network: parameters that every class but `reliable` has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flaws {
@@ -126,6 +129,8 @@ struct State {
     last: BTreeMap<(u32, u32), Moment>,
     /// How many such pairs to keep before those that have arrived are forgotten.
     keep: u64,
+    /// When each message was sent of which copies are under way, and how many (where copies are doubled only).
+    sent: BTreeMap<u64, (Moment, u64)>,
 }
 
 impl Faulty {
@@ -145,13 +150,16 @@ impl Faulty {
         if self.calm() {
             return work(&mut *self.inner, air);
         }
-        let mut between = Between { air, flaws: &self.flaws, state: &mut self.state };
+        let mut between = Between { air: Side::Work(air, &mut self.state), flaws: &self.flaws };
         work(&mut *self.inner, &mut between);
     }
 }
 
 impl Network for Faulty {
     fn send(&mut self, message: &Message, to: &[u32], air: &mut dyn Air) {
+        if self.flaws.duplicate > 0.0 && !to.is_empty() {
+            self.state.sent.insert(message.serial, (air.now(), to.len() as u64));
+        }
         self.with_air(air, |inner, air| inner.send(message, to, air));
     }
 
@@ -182,7 +190,7 @@ impl Network for Faulty {
 
     fn links(&self, air: &dyn Air) -> Option<Vec<(u32, u32)>> {
         // Who hears whom may hang on chance, which is that of the network's own seed here as well.
-        let inner = self.inner.links(&Onlooker { air, flaws: &self.flaws });
+        let inner = self.inner.links(&Between { air: Side::Look(air), flaws: &self.flaws });
         let Some(groups) = &self.state.groups else { return inner };
         let together = |a: u32, b: u32| groups.get(a as usize) == groups.get(b as usize);
         match inner {
@@ -213,137 +221,135 @@ impl Network for Faulty {
     }
 }
 
-/// The air as a wrapped network sees it that only looks.
-struct Onlooker<'a> {
-    air: &'a dyn Air,
-    flaws: &'a Flaws,
-}
-
-impl Air for Onlooker<'_> {
-    fn now(&self) -> Moment {
-        self.air.now()
-    }
-
-    fn robots(&self) -> u32 {
-        self.air.robots()
-    }
-
-    fn place(&self, robot: u32) -> Option<Vec2> {
-        self.air.place(robot)
-    }
-
-    fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64) {
-        self.air.obstructed(a, b)
-    }
-
-    fn chance(&self, message: &Message, to: u32) -> Draw {
-        self.flaws.chance(self.air, message, to)
-    }
-
-    fn deliver(&mut self, _: &Message, _: u32, _: Moment) {}
-
-    fn lose(&mut self, _: &Message, _: u32, _: Loss) {}
-
-    fn wake(&mut self, _: Moment, _: u64) {}
-}
-
 /// Stands between the wrapped network and the air.
 struct Between<'a> {
-    air: &'a mut dyn Air,
+    air: Side<'a>,
     flaws: &'a Flaws,
-    state: &'a mut State,
+}
+
+/// What a wrapped network may do to the air.
+enum Side<'a> {
+    /// Look at it.
+    Look(&'a dyn Air),
+    /// Decide what becomes of messages, which changes the state of the flaws.
+    Work(&'a mut dyn Air, &'a mut State),
 }
 
 impl Between<'_> {
+    fn air(&self) -> &dyn Air {
+        match &self.air {
+            Side::Look(air) => *air,
+            Side::Work(air, _) => &**air,
+        }
+    }
+}
+
+impl State {
     fn cut_off(&self, a: u32, b: u32) -> bool {
-        let groups = self.state.groups.as_ref();
-        groups.is_some_and(|g| g.get(a as usize) != g.get(b as usize))
+        self.groups.as_ref().is_some_and(|g| g.get(a as usize) != g.get(b as usize))
     }
 
     /// Whether chance takes the copy; moves the pair's burst on by one copy.
-    fn taken(&mut self, pair: (u32, u32), draw: Draw) -> bool {
-        let Flaws { loss, burst_loss, burst_begin, burst_end, .. } = *self.flaws;
+    fn takes(&mut self, flaws: &Flaws, pair: (u32, u32), draw: Draw) -> bool {
+        let Flaws { loss, burst_loss, burst_begin, burst_end, .. } = *flaws;
         let mut chance = loss;
         if burst_begin > 0.0 {
             let turn = draw.uniform(draws::FLAWS + 1);
-            let was = self.state.bursts.contains(&pair);
+            let was = self.bursts.contains(&pair);
             let bursting = if was { turn >= burst_end } else { turn < burst_begin };
             if bursting {
                 chance = burst_loss;
-                self.state.bursts.insert(pair);
+                self.bursts.insert(pair);
             } else if was {
-                self.state.bursts.remove(&pair);
+                self.bursts.remove(&pair);
             }
         }
         // Both ways to be lost are independent of each other.
-        let kept = (1.0 - chance) * (1.0 - self.state.loss);
+        let kept = (1.0 - chance) * (1.0 - self.loss);
         kept < 1.0 && draw.uniform(draws::FLAWS) >= kept
     }
 
     /// Not before the pair's copy before it.
-    fn in_order(&mut self, pair: (u32, u32), at: Moment) -> Moment {
-        let at = self.state.last.get(&pair).map_or(at, |last| at.max(*last));
-        self.state.last.insert(pair, at);
-        if self.state.last.len() as u64 > self.state.keep {
-            let now = self.air.now();
-            self.state.last.retain(|_, last| *last >= now);
-            self.state.keep = 2 * self.state.last.len().max(32) as u64;
+    fn in_order(&mut self, pair: (u32, u32), at: Moment, now: Moment) -> Moment {
+        let at = self.last.get(&pair).map_or(at, |last| at.max(*last));
+        self.last.insert(pair, at);
+        if self.last.len() as u64 > self.keep {
+            self.last.retain(|_, last| *last >= now);
+            self.keep = 2 * self.last.len().max(32) as u64;
         }
         at
+    }
+
+    /// One more copy of a message has met its fate; answers when it was sent, if that is known.
+    fn decided(&mut self, serial: u64) -> Option<Moment> {
+        let (sent, left) = self.sent.get_mut(&serial)?;
+        let sent = *sent;
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.sent.remove(&serial);
+        }
+        Some(sent)
     }
 }
 
 impl Air for Between<'_> {
     fn now(&self) -> Moment {
-        self.air.now()
+        self.air().now()
     }
 
     fn robots(&self) -> u32 {
-        self.air.robots()
+        self.air().robots()
     }
 
     fn place(&self, robot: u32) -> Option<Vec2> {
-        self.air.place(robot)
+        self.air().place(robot)
     }
 
     fn obstructed(&self, a: Vec2, b: Vec2) -> (u32, f64) {
-        self.air.obstructed(a, b)
+        self.air().obstructed(a, b)
     }
 
     fn chance(&self, message: &Message, to: u32) -> Draw {
-        self.flaws.chance(self.air, message, to)
+        self.flaws.chance(self.air(), message, to)
     }
 
     fn deliver(&mut self, message: &Message, to: u32, at: Moment) {
-        let pair = (message.from, to);
-        if self.cut_off(message.from, to) {
-            return self.air.lose(message, to, Loss::Partition);
+        let (draw, flaws, pair) = (self.chance(message, to), self.flaws, (message.from, to));
+        let Side::Work(air, state) = &mut self.air else { return };
+        let now = air.now();
+        let sent = state.decided(message.serial).unwrap_or(now);
+        if state.cut_off(message.from, to) {
+            return air.lose(message, to, Loss::Partition);
         }
-        let draw = self.chance(message, to);
-        if self.taken(pair, draw) {
-            return self.air.lose(message, to, Loss::Chance);
+        if state.takes(flaws, pair, draw) {
+            return air.lose(message, to, Loss::Chance);
         }
-        let mut at = at.plus(self.flaws.extra_delay_s + self.state.delay_s);
-        if self.flaws.fifo {
-            at = self.in_order(pair, at);
+        let mut at = at.plus(flaws.extra_delay_s + state.delay_s);
+        if flaws.fifo {
+            at = state.in_order(pair, at, now);
         }
-        self.air.deliver(message, to, at);
-        if self.flaws.duplicate > 0.0 && draw.uniform(draws::FLAWS + 2) < self.flaws.duplicate {
-            let took = at.since(self.air.now());
-            let mut again = at.plus(took * draw.uniform(draws::FLAWS + 3));
-            if self.flaws.fifo {
-                again = self.in_order(pair, again);
+        air.deliver(message, to, at);
+        if flaws.duplicate > 0.0 && draw.uniform(draws::FLAWS + 2) < flaws.duplicate {
+            // Never at the same moment: two arrivals of one message could not be told apart.
+            let mut again = at.plus(at.since(sent) * draw.uniform(draws::FLAWS + 3)).max(at.plus(LEAST_S));
+            if flaws.fifo {
+                again = state.in_order(pair, again, now);
             }
-            self.air.deliver(message, to, again);
+            air.deliver(message, to, again);
         }
     }
 
     fn lose(&mut self, message: &Message, to: u32, why: Loss) {
-        self.air.lose(message, to, why);
+        if let Side::Work(air, state) = &mut self.air {
+            state.decided(message.serial);
+            air.lose(message, to, why);
+        }
     }
 
     fn wake(&mut self, at: Moment, token: u64) {
-        self.air.wake(at, token);
+        if let Side::Work(air, _) = &mut self.air {
+            air.wake(at, token);
+        }
     }
 }
 

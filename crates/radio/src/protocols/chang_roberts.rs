@@ -4,7 +4,7 @@ use super::leader_election::{DETECTOR, LINK, ports};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use swarmyard_part_api::{
-    Cx, Indication, Microprotocol, PortSpec, ProtocolModel, Request, ServiceKind, User, from_bytes,
+    Cx, Indication, Microprotocol, Misfit, PortSpec, ProtocolModel, Request, ServiceKind, User, from_bytes,
     memory_is_serde,
 };
 
@@ -33,6 +33,18 @@ impl ProtocolModel for ChangRoberts {
 
     fn ports(&self) -> Vec<PortSpec> {
         ports()
+    }
+
+    fn misfit(&self, peers: &[u32]) -> Option<Misfit> {
+        if self.order.is_empty() {
+            return None;
+        }
+        let stranger = self.order.iter().find_map(|robot| Misfit::stranger("order", *robot, peers));
+        let left_out = peers.iter().find(|robot| !self.order.contains(robot));
+        stranger.or_else(|| {
+            let what = format!("`order` leaves out robot `{}`, which would never hear who leads", left_out?);
+            Some(Misfit { key: "order", what, help: Misfit::those(peers) })
+        })
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {

@@ -45,8 +45,9 @@ use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Moment, math};
 use swarmyard_part_api::{
-    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Param, ParamType, PortSpec, ProtocolModel,
-    ProtocolPort, ReadClock, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes, memory_is_serde,
+    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Misfit, Param, ParamType, PortSpec,
+    ProtocolModel, ProtocolPort, ReadClock, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes,
+    memory_is_serde,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -172,6 +173,11 @@ impl ProtocolModel for ClockSync {
 
     fn ports(&self) -> Vec<PortSpec> {
         vec![PortSpec::new("link", ServiceKind::Link)]
+    }
+
+    fn misfit(&self, peers: &[u32]) -> Option<Misfit> {
+        let Way::Ask { reference, .. } = self.way else { return None };
+        Misfit::stranger("reference", reference, peers)
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {

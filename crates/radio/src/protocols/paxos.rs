@@ -16,12 +16,12 @@
 //! | uses | Link (`link`; it may lose and double messages), Leader (`leader`) |
 //! | guarantees | validity and uniform agreement always; termination for who has proposed or heard of the instance, if a majority is up for long enough and one robot leads (Ω) |
 //! | messages | failure-free, proposed by the leader: 5(n − 1): prepare, promise, accept, accepted, decide; 4 steps until the leader knows, 5 until all do. Others' proposals cost one message each to hand over |
-//! | memory | an instance is forgotten with its decision; the last `keep` decided values are kept for those who come late, also through a crash |
+//! | memory | an instance is forgotten with its decision; the values that were decided last, `keep` of each user, are kept for those who come late, also through a crash. Who has missed more than that of one user is never told of the older ones |
 //! | model-checked | n = 3, two leaders with one ballot each, messages in any order, any number of times or never: `tests/model` |
 
 use super::instances::{Closed, Instance, majority, shown};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
@@ -43,7 +43,7 @@ pub fn class() -> Class {
 fn sheet() -> Sheet {
     Sheet::new("paxos", Kind::Protocol, "Consensus by a leader and numbered ballots: robots may crash and come back, messages may be lost. Agrees while a majority is up and one leads, and never disagrees. Provides consensus.")
         .param(Param::number("retry", Unit::Second, "Time after which what was not answered is said again.").within(1e-6, 1e6).or_num(0.2))
-        .param(Param::new("keep", ParamType::Int { min: 1, max: 1_000_000 }, "How many decided values are kept for robots that come late.").or(Value::Int(64)))
+        .param(Param::new("keep", ParamType::Int { min: 1, max: 1_000_000 }, "How many decided values of each user are kept for robots that come late: those that were decided last.").or(Value::Int(64)))
         .param(Param::new("link", ParamType::Name("protocol"), "What carries its messages; the network when left out."))
         .param(Param::new("leader", ParamType::Name("protocol"), "Who says which robot leads; the only such protocol when left out."))
         .example("[[type.demo.protocol]]\nname = \"leader\"\nclass = \"omega\"\nway = \"accusations\"\n\n[[type.demo.protocol]]\nname = \"agree\"\nclass = \"paxos\"\nleader = \"leader\"")
@@ -59,7 +59,7 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
 pub struct Paxos {
     /// Time after which what was not answered is said again, s.
     pub retry_s: f64,
-    /// How many decided values are kept.
+    /// How many decided values of each user are kept.
     pub keep: usize,
 }
 
@@ -151,8 +151,35 @@ struct Parliament {
 struct Durable {
     open: BTreeMap<Instance, Record>,
     closed: Closed,
-    /// Decided values, for those who come late.
-    kept: BTreeMap<Instance, Bytes>,
+    /// Decided values, for those who come late, by user.
+    kept: BTreeMap<u32, Kept>,
+}
+
+/// The last decisions that one user has heard of, whatever their numbers: what was decided long ago is
+/// known everywhere, what has a low number need not be.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Kept {
+    /// By number.
+    values: BTreeMap<u64, Bytes>,
+    /// Their numbers, the oldest decision first.
+    order: VecDeque<u64>,
+}
+
+impl Kept {
+    fn add(&mut self, number: u64, value: Bytes, most: usize) {
+        self.values.insert(number, value);
+        self.order.push_back(number);
+        while self.order.len() > most {
+            self.order.pop_front().and_then(|oldest| self.values.remove(&oldest));
+        }
+    }
+}
+
+impl Durable {
+    /// What was decided, if that is still known.
+    fn value(&self, at: Instance) -> Option<&Bytes> {
+        self.kept.get(&at.user)?.values.get(&at.number)
+    }
 }
 
 /// What survives a crash of an instance that is not decided yet.
@@ -183,9 +210,10 @@ impl Microprotocol for Parliament {
     fn start(&mut self, cx: &mut Cx<'_>) {
         let Some(durable) = cx.persisted::<Durable>() else { return };
         self.durable = durable;
-        for (at, value) in &self.durable.kept {
-            let what = Indication::Decided { instance: at.number, value: Arc::clone(value) };
-            cx.indicate(User(at.user), what);
+        for (&user, kept) in &self.durable.kept {
+            for (&instance, value) in &kept.values {
+                cx.indicate(User(user), Indication::Decided { instance, value: Arc::clone(value) });
+            }
         }
         self.stay_awake(cx);
     }
@@ -244,7 +272,7 @@ impl Parliament {
             // Whoever still works on it is told how it ended.
             if matches!(word, Word::Wish { .. } | Word::Prepare { .. } | Word::Accept { .. })
                 && from != cx.me()
-                && let Some(value) = self.durable.kept.get(&at)
+                && let Some(value) = self.durable.value(at)
             {
                 send(cx, vec![from], at, Word::Decide { value: Arc::clone(value) });
             }
@@ -338,10 +366,8 @@ impl Parliament {
         self.durable.closed.insert(at);
         self.durable.open.remove(&at);
         self.attempts.remove(&at);
-        self.durable.kept.insert(at, Arc::clone(&value));
-        while self.durable.kept.len() > self.settings.keep {
-            self.durable.kept.pop_first();
-        }
+        let kept = self.durable.kept.entry(at.user).or_default();
+        kept.add(at.number, Arc::clone(&value), self.settings.keep);
         cx.persist(&self.durable);
         cx.indicate(User(at.user), Indication::Decided { instance: at.number, value });
     }

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_part_api::{
-    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Param, ParamType, PortSpec, ProtocolModel,
-    ProtocolPort, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes, memory_is_serde,
+    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Misfit, Param, ParamType, PortSpec,
+    ProtocolModel, ProtocolPort, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes, memory_is_serde,
 };
 use swarmyard_scene::{Params, Value};
 
@@ -31,7 +31,7 @@ pub(crate) fn class() -> Class {
 
 fn sheet() -> Sheet {
     Sheet::new("sequencer-order", Kind::Protocol, "Total order broadcast by a fixed sequencer: one robot numbers all messages. The cheapest, n messages; everything rests on that one robot.")
-        .param(Param::new("sequencer", ParamType::Int { min: 0, max: 1_000_000 }, "Number of the robot that gives the places; the last one when there are fewer.").or(Value::Int(0)))
+        .param(Param::new("sequencer", ParamType::Int { min: 0, max: 1_000_000 }, "Number of the robot that gives the places.").or(Value::Int(0)))
         .param(Param::new("uniform", ParamType::Bool, "Whether a message is delivered only when most robots have it, so that what a crashed robot delivered is delivered by all.").or(Value::Bool(false)))
         .param(Param::new("link", ParamType::Name("protocol"), "Provider of the link; the network when left out."))
         .example("[[type.demo.protocol]]\nname = \"order\"\nclass = \"sequencer-order\"\nuniform = true")
@@ -60,6 +60,10 @@ impl ProtocolModel for SequencerOrder {
 
     fn ports(&self) -> Vec<PortSpec> {
         vec![PortSpec::new("link", ServiceKind::Link)]
+    }
+
+    fn misfit(&self, peers: &[u32]) -> Option<Misfit> {
+        Misfit::stranger("sequencer", self.sequencer, peers)
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {

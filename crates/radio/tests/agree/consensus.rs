@@ -1,11 +1,11 @@
 //! Consensus by Chandra and Toueg, by Mostéfaoui and Raynal, and Paxos: the same tests for all three, and the
 //! message counts of each.
 
-use crate::common::{consensus, counts, dice, fine, num, propose, registry};
+use crate::common::{consensus, counts, dice, fine, num, propose, registry, text};
 use swarmyard_base::math;
-use swarmyard_part_api::Indication;
+use swarmyard_part_api::{Indication, ToAll};
 use swarmyard_radio::check;
-use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, Wires};
+use swarmyard_radio::lab::{Delay, Lab, Stack, Trace, Wires, brief};
 
 const CLASSES: [&str; 3] = ["chandra-toueg", "mostefaoui-raynal", "paxos"];
 
@@ -65,6 +65,55 @@ fn paxos_needs_no_reliable_link() {
     for seed in 0..300 {
         let wires = Wires::new(Delay::Exponential(0.02)).losing(0.25).doubling(0.1);
         fine(check::consensus::uniform(&random_run("paxos", seed, 5, 2, &wires, false)), seed);
+    }
+}
+
+/// More decisions than are kept, with numbers that fall: who missed one is told, however low its number is.
+#[test]
+fn paxos_keeps_what_was_decided_last_and_not_what_has_the_highest_number() {
+    let (graph, instances) = (consensus("paxos", false), 100_u64);
+    let wires = Wires::new(Delay::Exponential(0.01)).losing(0.2);
+    let mut lab = Lab::new(5, &graph, 3, &wires);
+    for k in 0..instances {
+        for p in 0..3 {
+            propose(&mut lab, 0.2 * k as f64, p, instances - k, &format!("v{p}"));
+        }
+    }
+    lab.run_until(0.2 * instances as f64 + 10.0).expect("comes to rest");
+    fine(check::consensus::uniform(lab.trace()), 5);
+    assert_eq!(lab.trace().indications().count(), 3 * instances as usize, "all decide everything, once");
+}
+
+/// Two protocols use one consensus. What the one decides does not push out what the other has decided.
+#[test]
+fn paxos_keeps_decisions_of_each_user_for_itself() {
+    let registry = registry();
+    let graph = Stack::new(&registry)
+        .class("sure", "reliable-link", &[])
+        .class("fd", "heartbeat", &[("timeout", num(3.0))])
+        .class("leader", "omega", &[])
+        .class("agree", "paxos", &[])
+        .class("all", "reliable-broadcast", &[("link", text("sure"))])
+        .class("one", "order-by-consensus", &[("broadcast", text("all"))])
+        .class("two", "order-by-consensus", &[("broadcast", text("all"))])
+        .probe(&["one", "two"])
+        .build()
+        .unwrap_or_else(|e| panic!("{e:?}"));
+    let mut lab = Lab::new(5, &graph, 3, &Wires::new(Delay::Exponential(0.01)).losing(0.2));
+    let rounds = 90_u32;
+    for k in 0..rounds {
+        for port in 0..2 {
+            let value = ToAll(brief::bytes(&format!("{port}.{k}")));
+            lab.at_port(0.3 * f64::from(k), k % 3, port, value);
+        }
+    }
+    lab.run_until(0.3 * f64::from(rounds) + 15.0).expect("comes to rest");
+    for port in 0..2 {
+        let trace = lab.trace().of_port(port);
+        for p in 0..3 {
+            let got = trace.indications().filter(|i| i.1 == p).count();
+            assert_eq!(got, rounds as usize, "process {p} by port {port}");
+        }
     }
 }
 

@@ -374,3 +374,27 @@ fn rayleigh_fading_loses_the_share_of_an_exponential() {
         );
     }
 }
+
+/// With ns-3's bands: m = 1.5 below 80 m and 0.75 beyond. A frame that is just strong enough in the mean comes through with
+/// the probability that a gamma variable of mean 1 is above its mean: Q(m, m).
+#[test]
+fn nakagami_fading_has_another_shape_from_a_distance_on() {
+    for (metres, expected) in [(79.0, 0.391_625), (81.0, 0.348_407), (250.0, 0.348_407)] {
+        let n = 40_000_u32;
+        let path = PathLoss::LogDistance { exponent: 2.0, reference_m: 1000.0, reference_db: 0.0 };
+        let nakagami_far = vec![(80.0, 0.75), (200.0, 0.75)];
+        let access = Access::Aloha;
+        let model = Radio { path, budget_db: 0.0, nakagami: 1.5, nakagami_far, access, ..Radio::default() };
+        let mut network = model.start(2);
+        let mut air = StillAir::new(2, 9);
+        air.put(1, v(metres, 0.0));
+        for k in 0..n {
+            air.run(&mut *network, f64::from(k));
+            air.send(&mut *network, 0, &[1], b"x");
+        }
+        air.run(&mut *network, 1.0e6);
+        let came = air.arrivals as f64 / f64::from(n);
+        let error = (expected * (1.0 - expected) / f64::from(n)).sqrt();
+        assert!((came - expected).abs() < 4.0 * error, "{metres} m: {came}, not {expected}");
+    }
+}

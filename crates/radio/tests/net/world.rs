@@ -121,3 +121,17 @@ fn robots_at_random_places_are_connected_as_often_as_theory_says() {
         assert!(c < 4.0 || (connected - expected).abs() < 0.05, "c = {c}: {connected}, not {expected}");
     }
 }
+
+/// Few robots fall into parts although nobody is alone; that becomes rarer with more robots, slowly: at c = 0 about .09 of 50
+/// robots are connected, .19 of 400, and the limit is .37.
+#[test]
+fn being_connected_comes_nearer_to_its_limit_with_more_robots() {
+    let trials = 400_u64;
+    let share = |n: u32| {
+        let range = (math::ln(f64::from(n)) / f64::from(n) / std::f64::consts::PI).sqrt();
+        (0..trials).filter(|t| scatter(n, range, *t).connected).count() as f64 / trials as f64
+    };
+    let (few, many, limit) = (share(50), share(400), math::exp(-1.0));
+    println!("connected {few:.3} of 50, {many:.3} of 400, limit {limit:.3}");
+    assert!(few < many && many < limit, "{few}, {many}, {limit}");
+}

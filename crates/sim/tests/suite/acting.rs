@@ -4,12 +4,14 @@
 use std::sync::{Arc, Mutex};
 use swarmyard_base::Moment;
 use swarmyard_part_api::{
-    Built, Class, Cx, Indication, Kind, Microprotocol, Moving, Param, ParamType, PortSpec, ProtocolModel,
-    ProtocolPort, Registry, ServiceKind, Sheet, Watching,
+    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Moving, Param, ParamType, PortSpec,
+    ProtocolModel, ProtocolPort, Registry, ServiceKind, Sheet, Watching,
 };
 
 pub(crate) const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 pub(crate) const WATCH: ProtocolPort<Watching> = ProtocolPort::new(1);
+/// Leads nowhere in a world without a network.
+pub(crate) const LINK: ProtocolPort<Link> = ProtocolPort::new(2);
 
 /// What an algorithm does. Every robot has a copy of its own.
 pub(crate) trait Act: Clone + Send + Sync + 'static {
@@ -59,7 +61,11 @@ impl<A: Act> ProtocolModel for Acting<A> {
     }
 
     fn ports(&self) -> Vec<PortSpec> {
-        vec![PortSpec::new("motion", ServiceKind::Motion), PortSpec::new("watching", ServiceKind::Watching)]
+        vec![
+            PortSpec::new("motion", ServiceKind::Motion),
+            PortSpec::new("watching", ServiceKind::Watching),
+            PortSpec::optional("link", ServiceKind::Link),
+        ]
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {

@@ -1,12 +1,16 @@
 //! What algorithms are told, and when: push sensors, pending events, patterns of one's own, contacts, endless loops.
 
-use crate::acting::{Act, Log, MOTION, WATCH, add, robots_text, type_text};
+use crate::acting::{Act, LINK, Log, MOTION, WATCH, add, robots_text, type_text};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Pose2, Uid, Vec2};
 use swarmyard_engine::{Note, RowKind, RunEvent};
 use swarmyard_formats::NoFiles;
-use swarmyard_part_api::{Cx, Ended, Every, Indication, LookOut, Motion, MotionPattern, Watch, WatchFor};
+use swarmyard_part_api::{
+    Built, Class, Custom, Cx, Ended, Every, Indication, Kind, LookOut, Microprotocol, Motion, MotionPattern,
+    Param, ParamType, PortSpec, Private, ProtocolModel, ProtocolPort, Request, ServiceKind, Sheet, User,
+    Watch, WatchFor,
+};
 use swarmyard_sim::{Options, Sim, standard_registry};
 
 /// What happened, as a test reads it: words, and how a motion ended.
@@ -530,20 +534,136 @@ fn the_start_of_a_robot_is_pending_until_it_has_started() {
     assert_eq!(said(&mut sim), ["false start", ""]);
 }
 
+/// The robots that did not come to rest: which, what it was about, and when, s.
+fn endless(sim: &Sim, events: &[RunEvent]) -> Vec<(String, String, f64)> {
+    let found = events.iter().filter_map(|e| match e {
+        RunEvent::Endless { robot, protocol, at } => {
+            let path = sim.model().path_of(*robot).expect("is there").to_owned();
+            Some((path, protocol.clone(), at.since(Moment::ZERO)))
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
 #[test]
 fn a_protocol_that_loops_for_ever_in_zero_time_is_caught_and_named() {
     let soon: Start = |cx| {
         cx.set_timer(0.0);
     };
-    let robots = [("looper", [0.0, 0.0, 0.0]), ("walker", [0.0, 9.0, 0.0])];
-    let (mut sim, diary) = world("", &robots, &[("looper", soon, Some(soon)), ("walker", east, None)]);
+    // Begins its loop after a while, and not where a step ends.
+    let later: Start = |cx| {
+        cx.set_timer(2.5);
+    };
+    let nowhere: Start = |cx| cx.go(MOTION, 1, Motion::Forward { distance: 0.0, speed: 1.0 });
+    let serve: Start = |cx| {
+        if cx.me() == 0 {
+            cx.send_to(LINK, 1, &());
+        }
+    };
+    let answer: Start = |cx| cx.send_to(LINK, 1 - cx.me(), &());
+    let cases: [(&str, Start, Start, f64); 4] = [
+        ("", soon, soon, 0.0),
+        ("", later, soon, 2.5),
+        ("", nowhere, nowhere, 0.0),
+        ("[network]\nclass = \"constant\"\ndelay = 0", serve, answer, 0.0),
+    ];
+    for (k, (run_text, start, again, at)) in cases.into_iter().enumerate() {
+        let talks = !run_text.is_empty();
+        let second = if talks { "looper" } else { "walker" };
+        let robots = [("looper", [0.0, 0.0, 0.0]), (second, [0.0, 9.0, 0.0]), ("walker", [0.0, 18.0, 0.0])];
+        let algorithms = [("looper", start, Some(again)), ("walker", east, None)];
+        let (mut sim, diary) = world(run_text, &robots, &algorithms);
+        let events = run(&mut sim);
+        let found = endless(&sim, &events);
+        // Of two that loop together one is stopped, and then the other has nothing to answer.
+        assert_eq!(found.len(), 1, "case {k}: {found:?}");
+        let (path, protocol, when) = &found[0];
+        assert!(path == "/robots/r0" || talks && path == "/robots/r1", "case {k}: {path}");
+        assert_eq!((protocol.as_str(), *when), ("algorithm", at), "case {k}");
+        assert!(of(&diary, 0).len() < 200_000, "case {k}");
+        // Everybody else goes on.
+        assert_eq!(of(&diary, 2).len(), 1, "case {k}");
+        assert_eq!(sim.now().seconds(), 20.0);
+    }
+}
+
+/// Protocols that ask each other for ever within one step, below an algorithm that does nothing.
+#[test]
+fn protocols_that_never_come_to_rest_among_themselves_are_named() {
+    #[derive(Clone)]
+    struct Echo;
+    impl ProtocolModel for Echo {
+        fn provides(&self) -> Option<ServiceKind> {
+            Some(ServiceKind::Custom)
+        }
+        fn ports(&self) -> Vec<PortSpec> {
+            vec![PortSpec::new("other", ServiceKind::Custom)]
+        }
+        fn start(&self) -> Box<dyn Microprotocol> {
+            Box::new(Echo)
+        }
+    }
+    impl Microprotocol for Echo {
+        fn start(&mut self, cx: &mut Cx<'_>) {
+            cx.request(ProtocolPort::<Custom>::new(0), Private(Arc::new([])));
+        }
+        fn request(&mut self, _: User, _: Request, cx: &mut Cx<'_>) {
+            cx.request(ProtocolPort::<Custom>::new(0), Private(Arc::new([])));
+        }
+        fn save(&self) -> Vec<u8> {
+            Vec::new()
+        }
+        fn load(&mut self, _: &[u8]) -> Result<(), String> {
+            Ok(())
+        }
+    }
+    let mut registry = standard_registry();
+    let sheet = Sheet::new("echo", Kind::Protocol, "For tests.").param(Param::new(
+        "other",
+        ParamType::Name("protocol"),
+        "The other.",
+    ));
+    registry.add(Class::new(sheet, |_, _| Ok(Built::Protocol(Arc::new(Echo)))));
+    let text = "format = 1\n[run]\nquantum = \"1s\"\nduration = \"3s\"\n[type.dot]\nradius = 0.1\n\
+        [[type.dot.protocol]]\nname = \"one\"\nclass = \"echo\"\nother = \"two\"\n\
+        [[type.dot.protocol]]\nname = \"two\"\nclass = \"echo\"\nother = \"one\"\n\
+        [[robot]]\nname = \"r\"\ntype = \"dot\"\n";
+    let mut sim = Sim::read("test", text, &NoFiles, &registry, &Options::default()).expect("is a world");
     let events = run(&mut sim);
-    let uid = sim.model().uids[sim.model().slot_of_path("/robots/r0").expect("is there")];
-    let endless: Vec<&RunEvent> = events.iter().filter(|e| matches!(e, RunEvent::Endless { .. })).collect();
-    assert_eq!(endless.len(), 1);
-    assert!(matches!(endless[0], RunEvent::Endless { robot, .. } if *robot == uid), "{endless:?}");
-    assert!(of(&diary, 0).len() < 200_000);
-    // Everybody else goes on.
-    assert_eq!(of(&diary, 1).len(), 1);
+    let found = endless(&sim, &events);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(["one", "two"].contains(&found[0].1.as_str()) && found[0].2 == 0.0, "{found:?}");
+}
+
+/// What arrives at one moment was sent before, however much it is, and does no harm; nor does what comes of one event at
+/// that event's moment, as long as nothing comes of that in turn.
+#[test]
+fn who_hears_very_much_at_one_moment_is_not_endless() {
+    let much: Start = |cx| (0..50_100).for_each(|_| cx.send_to(LINK, 2, &()));
+    for delay in ["10ms", "0s"] {
+        let network = format!("[network]\nclass = \"constant\"\ndelay = \"{delay}\"");
+        let robots = [("talker", [0.0, 0.0, 0.0]), ("talker", [0.0, 9.0, 0.0]), ("hearer", [0.0, 18.0, 0.0])];
+        let (mut sim, _) = world(&network, &robots, &[("talker", much, None), ("hearer", rest, None)]);
+        let events = run(&mut sim);
+        assert_eq!(endless(&sim, &events), [], "{delay}");
+        let live = sim.state().live.as_ref().expect("lives by events");
+        assert_eq!((live.delivered, live.lost), (100_200, 0), "{delay}");
+    }
+}
+
+/// What becomes more at every step never gets to a long row of causes: it is stopped all the same.
+#[test]
+fn who_answers_every_message_with_two_is_stopped() {
+    let twice: Start = |cx| {
+        for _ in 0..2 {
+            cx.send_to(LINK, 1 - cx.me(), &());
+        }
+    };
+    let network = "[network]\nclass = \"constant\"\ndelay = 0";
+    let robots = [("looper", [0.0, 0.0, 0.0]), ("looper", [0.0, 9.0, 0.0])];
+    let (mut sim, _) = world(network, &robots, &[("looper", twice, Some(twice))]);
+    let events = run(&mut sim);
+    assert!(!endless(&sim, &events).is_empty());
     assert_eq!(sim.now().seconds(), 20.0);
 }

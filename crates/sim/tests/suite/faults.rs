@@ -191,3 +191,35 @@ fn a_delay_is_added_to_what_the_network_takes() {
         assert!((least - wanted_s).abs() < 1e-9 && (most - wanted_s).abs() < 1e-9, "{least} to {most}");
     }
 }
+
+/// What protocols say about robots by their numbers must be about robots that have them: otherwise nobody would answer.
+#[test]
+fn a_protocol_that_names_a_robot_which_is_not_there_is_refused() {
+    let world = |class: &str, more: &str| {
+        format!(
+            "format = 1\n[network]\nclass = \"constant\"\n[type.dot]\nradius = 0.1\n\
+             [[type.dot.protocol]]\nname = \"p\"\nclass = \"{class}\"\n{more}\n\
+             [[robot]]\nname = \"r\"\ntype = \"dot\"\ncount = 4\nlayout = {{ class = \"circle\", radius = 2 }}\n"
+        )
+    };
+    for (class, more, what) in [
+        ("sequencer-order", "sequencer = 77", "`sequencer` names robot `77`"),
+        ("leader-election", "order = [0, 1]", "`order` leaves out robot `2`"),
+        ("leader-election", "order = [0, 1, 2, 3, 4]", "`order` names robot `4`"),
+        ("clock-sync", "way = \"ask\"\nreference = 4", "`reference` names robot `4`"),
+    ] {
+        let text = world(class, more);
+        let problem = Sim::from_text(&text).err().unwrap_or_else(|| panic!("was taken:\n{text}")).to_string();
+        assert!(problem.contains(what) && problem.contains("robots 0 to 3 have it"), "{problem}");
+        // At the place of the value: the last line of the protocol.
+        let (line, column) = (8 + more.lines().count(), more.lines().last().unwrap().find("= ").unwrap() + 3);
+        assert!(problem.contains(&format!(":{line}:{column}")), "{problem}");
+    }
+    for (class, more) in [
+        ("sequencer-order", "sequencer = 3"),
+        ("leader-election", "order = [3, 1, 0, 2]"),
+        ("clock-sync", "reference = 4"),
+    ] {
+        loads("a test", &world(class, more));
+    }
+}

@@ -1,6 +1,7 @@
 //! Runs in the hand of a program, above all of robots that live by events: each file states facts of one kind.
 
 mod acting;
+mod air;
 mod applications;
 mod bad;
 mod bounces;

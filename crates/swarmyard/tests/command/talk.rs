@@ -158,6 +158,63 @@ fn a_run_without_protocols_or_on_workers_is_not_judged_and_says_so() {
     assert!(done.err.contains("of a run in one process only"), "{}", done.err);
 }
 
+/// Two types of robots whose broadcasts have two names do not hear each other: `check` warns, and what is not judged is
+/// said, with the reason.
+#[test]
+fn what_is_not_judged_is_said_with_the_reason() {
+    let yard = Yard::new("run-judge-strangers");
+    let stranger = in_step(BEST_EFFORT).replace("type.robot", "type.other").replace("\"order\"", "\"ordre\"");
+    let other = &stranger[stranger.find("[type.other]").expect("is there")..];
+    let other = other.replace("type = \"robot\"", "type = \"other\"").replace("name = \"r\"", "name = \"s\"");
+    let other = other.replace("radius = 5", "radius = 8");
+    yard.write("w.toml", &format!("{}{other}", in_step(BEST_EFFORT)));
+    let done = yard.run("check w.toml").exits(0);
+    let (a, b) = ("`order` of `robot`", "`ordre` of `other`");
+    let warned = done.err.contains("do not hear each other") && done.err.contains("help: call both `ord");
+    assert!(warned && done.err.contains(a) && done.err.contains(b), "{}", done.err);
+    let done = yard.run("run w.toml --until 3s --no-record --judge").exits(0);
+    assert!(done.out.contains("  promises    none judged"), "{}", done.out);
+    let line = "    not judged  order by algorithm (best-effort-broadcast): not all types of robots have it";
+    assert!(done.out.contains(line), "{}", done.out);
+    let value = yard.run("run w.toml --until 3s --no-record --judge --json").exits(0).json("swarmyard-run/1");
+    assert_eq!(value["judged"]["not_judged"].as_array().map(Vec::len), Some(2), "{value}");
+}
+
+/// A robot that goes to where it is, for ever.
+#[test]
+fn an_endless_algorithm_is_named_by_run_and_talk_with_its_time() {
+    let yard = Yard::new("endless");
+    let world = r#"format = 1
+[run]
+quantum = "1s"
+duration = "2s"
+[type.dot]
+radius = 0.1
+[[type.dot.part]]
+name = "wheels"
+class = "wheels"
+[type.dot.algorithm]
+class = "random-movement"
+min = [0, 0]
+max = [0, 0]
+[[robot]]
+name = "r"
+type = "dot"
+"#;
+    yard.write("w.toml", world);
+    let done = yard.run("run w.toml --no-record").exits(0);
+    let line = "      0 s  /robots/r: `algorithm` never came to rest at one moment: the robot was stopped";
+    assert!(
+        done.err.contains(line) && done.out.contains("halted      /robots/r"),
+        "{}{}",
+        done.err,
+        done.out
+    );
+    yard.write("w.toml", &format!("{world}[network]\nclass = \"constant\"\n"));
+    let done = yard.run("talk w.toml --for 2s").exits(1);
+    assert!(done.err.contains("protocol `algorithm` of /robots/r does not come to rest"), "{}", done.err);
+}
+
 #[test]
 fn a_crash_of_the_scenario_is_played_and_the_next_one_leads() {
     let yard = Yard::new("talk-crash");

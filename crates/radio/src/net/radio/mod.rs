@@ -77,6 +77,7 @@ fn sheet() -> Sheet {
 }
 
 fn path_params(sheet: Sheet) -> Sheet {
+    const BANDS: &[(&str, Unit)] = &[("distance", Unit::Metre), ("m", Unit::None)];
     sheet
         .param(Param::new("path", ParamType::Choice(PATHS), "How a signal weakens with distance.").or_text("disc"))
         .param(Param::number("range", Unit::Metre, "Of `disc`: how far a robot is heard.").within(1.0e-6, 1.0e9).or_num(10.0))
@@ -94,6 +95,7 @@ fn path_params(sheet: Sheet) -> Sheet {
         .param(Param::number("shadowing_db", Unit::None, "Standard deviation of a loss that each pair of robots has, dB.").within(0.0, 30.0).or_num(0.0))
         .param(Param::number("shadowing_correlation", Unit::Metre, "How far a robot must go until its shadowing is another: after that way 37 % of it is left, e^(−d/c). It then depends on the places of both robots, and not on who they are. 0: each pair has one number for the whole run.").within(0.0, 1.0e9).or_num(0.0))
         .param(Param::number("nakagami", Unit::None, "Shape m of Nakagami fading, drawn for each frame and receiver: 1 is Rayleigh, large is none; 0 switches it off.").within(0.0, 1000.0).or_num(0.0))
+        .param(Param::new("nakagami_far", ParamType::Rows(BANDS), "Shape of the fading from a distance on, in place of `nakagami`; rows in the order of the distance. That of ns-3 is 1.5 with [[80, 0.75], [200, 0.75]]."))
 }
 
 fn signal_params(sheet: Sheet) -> Sheet {
@@ -140,6 +142,7 @@ pub struct Radio {
     pub shadowing_db: f64,
     pub shadowing_correlation_m: f64,
     pub nakagami: f64,
+    pub nakagami_far: Vec<(f64, f64)>,
     pub rate_bps: f64,
     pub header_bytes: u64,
     pub wave_speed_mps: f64,
@@ -172,6 +175,7 @@ impl Default for Radio {
             shadowing_db: 0.0,
             shadowing_correlation_m: 0.0,
             nakagami: 0.0,
+            nakagami_far: Vec::new(),
             rate_bps: 1.0e6,
             header_bytes: 32,
             wave_speed_mps: LIGHT_MPS,
@@ -195,6 +199,12 @@ impl Default for Radio {
 }
 
 impl Radio {
+    /// Shape of the fading at a distance; 0 for none.
+    fn fading(&self, distance_m: f64) -> f64 {
+        let band = self.nakagami_far.iter().rfind(|band| distance_m >= band.0);
+        band.map_or(self.nakagami, |band| band.1)
+    }
+
     /// How long a message of so many bytes is in the air, s.
     #[must_use]
     pub fn airtime_s(&self, bytes: usize) -> f64 {
@@ -234,6 +244,7 @@ fn from_params(p: &Params) -> Result<Radio, Diagnostic> {
         shadowing_db: p.num("shadowing_db"),
         shadowing_correlation_m: p.num("shadowing_correlation"),
         nakagami: p.num("nakagami"),
+        nakagami_far: bands(p)?,
         rate_bps: p.num("rate"),
         header_bytes: p.int("header") as u64,
         wave_speed_mps: p.num("wave_speed"),
@@ -253,6 +264,19 @@ fn from_params(p: &Params) -> Result<Radio, Diagnostic> {
         capture_db: p.num_or_none("capture_db"),
         flaws: Flaws::from_params(p)?,
     })
+}
+
+/// The bands of the fading, checked.
+fn bands(p: &Params) -> Result<Vec<(f64, f64)>, Diagnostic> {
+    let rows = p.rows_or_none("nakagami_far").unwrap_or(&[]);
+    let bands: Vec<(f64, f64)> = rows.iter().map(|row| (row[0], row[1])).collect();
+    let fits = |band: &(f64, f64)| band.0 >= 0.0 && (0.0..=1000.0).contains(&band.1);
+    if bands.iter().all(fits) && bands.is_sorted_by(|a, b| a.0 < b.0) {
+        return Ok(bands);
+    }
+    let what = "the rows of `nakagami_far` are distances that grow, each with a shape from `0` to `1000`";
+    let d = Diagnostic::error("out-of-range", what).at(p.span("nakagami_far"));
+    Err(d.help("such as `[[80, 0.75], [200, 0.75]]`"))
 }
 
 fn path(p: &Params) -> Result<PathLoss, Diagnostic> {

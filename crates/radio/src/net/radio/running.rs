@@ -125,10 +125,11 @@ impl Running {
     /// The same for one frame, with fading.
     pub(super) fn margin_db(&self, frame: &Frame, from: Vec2, to: (u32, Vec2), air: &dyn Air) -> f64 {
         let steady = self.steady_margin_db((frame.message.from, from), to, air);
-        if self.model.nakagami > 0.0 {
+        let shape = self.model.fading((to.1 - from).norm());
+        if shape > 0.0 {
             // As many attempts as the sheet allows have draws of their own.
             let first = draws::FADING + frame.attempt % 0x1_0000 * draws::FADINGS;
-            let factor = nakagami(air.chance(&frame.message, to.0), first, self.model.nakagami);
+            let factor = nakagami(air.chance(&frame.message, to.0), first, shape);
             return steady + to_db(factor);
         }
         steady
@@ -224,6 +225,7 @@ impl Running {
         station.work = Work::Sending;
         let attempt = station.refused;
         self.look_around(air);
+        self.see(place);
         let (start, bytes) = (air.now(), message.bytes.len());
         let end = start.plus(self.model.airtime_s(bytes));
         let acknowledged = self.model.access == Access::Dcf && to.len() == 1;

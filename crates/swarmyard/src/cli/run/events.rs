@@ -126,7 +126,8 @@ fn event_json(sim: &Sim, before: Time, frame: &Frame, event: &RunEvent) -> Value
     };
     line["tick"] = json!(frame.stops);
     if line.get("time_s").is_none() {
-        line["time_s"] = json!(seconds(frame.now));
+        // Within the step, where that is known.
+        line["time_s"] = json!(seconds(event.at().map_or(frame.now, |at| at.time)));
     }
     line
 }

@@ -51,22 +51,28 @@ impl Judge {
 }
 
 impl Judged {
-    /// Whether a promise was broken.
-    pub(super) fn is_broken(&self) -> bool {
-        verdicts::any_broken(&self.verdicts)
+    /// Whether a promise was broken, or too much happened to be judged.
+    pub(super) fn has_failed(&self) -> bool {
+        verdicts::failed(&self.verdicts, self.witness.docket().has_overflowed())
     }
 
     /// For people.
     pub(super) fn text(&self) -> String {
         if self.witness.docket().has_overflowed() {
-            return "  promises    not judged: there was too much to keep\n".to_owned();
+            return format!("  promises    {}\n", verdicts::TOO_MUCH);
         }
-        if self.verdicts.is_empty() {
-            return "  promises    none: nobody asked a protocol for anything that is judged\n".to_owned();
-        }
+        let uses = self.witness.uses();
+        let not_judged = verdicts::not_judged(uses);
         let kept = self.verdicts.iter().filter(|v| v.broken.is_empty()).count();
-        let mut text = format!("  promises    {kept} of {} kept\n", self.verdicts.len());
-        for line in verdicts::text(self.witness.uses(), &self.verdicts).lines() {
+        let mut text = match self.verdicts.len() {
+            0 if not_judged.is_empty() => {
+                "none: nobody asked a protocol for anything that is judged".to_owned()
+            }
+            0 => "none judged".to_owned(),
+            all => format!("{kept} of {all} kept"),
+        };
+        text = format!("  promises    {text}\n");
+        for line in (verdicts::text(uses, &self.verdicts) + &not_judged).lines() {
             text += &format!("    {line}\n");
         }
         text
@@ -74,6 +80,9 @@ impl Judged {
 
     /// Only what was broken.
     pub(super) fn breaches(&self) -> String {
+        if self.witness.docket().has_overflowed() {
+            return format!("promises {}", verdicts::TOO_MUCH);
+        }
         let broken = self.verdicts.iter().filter(|v| !v.broken.is_empty());
         verdicts::text(self.witness.uses(), broken)
     }
@@ -83,6 +92,7 @@ impl Judged {
         json!({
             "judged": !self.witness.docket().has_overflowed(), "events": self.witness.docket().kept().len(),
             "promises": verdicts::json(self.witness.uses(), &self.verdicts),
+            "not_judged": verdicts::not_judged_json(self.witness.uses()),
         })
     }
 }

@@ -110,9 +110,9 @@ impl Ended<'_> {
         }
     }
 
-    /// What was judged, if a promise was broken.
+    /// What was judged, if a promise was broken, or if it could not be judged.
     fn breaches(&self) -> Option<&Judged> {
-        self.judged.as_ref().filter(|judged| judged.is_broken())
+        self.judged.as_ref().filter(|judged| judged.has_failed())
     }
 
     fn hash(&self) -> String {

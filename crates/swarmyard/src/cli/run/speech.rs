@@ -33,13 +33,14 @@ impl Speech {
         }
         // Notes of robots that live by events are for logs and recordings, and there are many.
         let told = frame.events.iter().filter(|e| !matches!(e, RunEvent::Live(_)));
-        for event in told.filter_map(|e| Event::of_controller(sim.model(), e)) {
+        for (at, event) in told.filter_map(|e| Some((e.at(), Event::of_controller(sim.model(), e)?))) {
             let Some(words) = words(&event) else { continue };
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
-            progress.say(&format!("{:>9}  {words}", frame.now.to_string()));
+            let when = at.map_or(frame.now, |at| at.time);
+            progress.say(&format!("{:>9}  {words}", when.to_string()));
             if self.left == 0 {
                 progress.say("controllers say more; it is in the recording");
             }

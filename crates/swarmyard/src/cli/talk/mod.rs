@@ -119,10 +119,14 @@ pub(crate) fn talk(args: &TalkArgs, out: &Out) -> Result<Exit, Failure> {
     let end = talk.run(&world.script(), Duration::from_secs_f64(args.long), &over, &ear).map_err(said)?;
     let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
     ledger.end(end);
-    let all_here = place.here.len() == world.robots.len() && !ledger.docket.has_overflowed();
+    let overflowed = ledger.docket.has_overflowed();
+    let all_here = place.here.len() == world.robots.len() && !overflowed;
     let verdicts =
         if all_here { world.uses.judge(ledger.docket.kept(), end, args.settle) } else { Vec::new() };
-    let exit = match (verdicts::any_broken(&verdicts) || ledger.file_trouble.is_some(), stop.requested()) {
+    // Who has only some of the robots here judges nothing, and keeps its trace elsewhere.
+    let too_much = overflowed && place.here.len() == world.robots.len();
+    let failed = verdicts::failed(&verdicts, too_much) || ledger.file_trouble.is_some();
+    let exit = match (failed, stop.requested()) {
         (true, _) => Exit::Failed,
         (false, true) => Exit::Signal,
         (false, false) => Exit::Ok,
@@ -137,7 +141,7 @@ fn judge_files(args: &TalkArgs, world: &World, out: &Out) -> Result<Exit, Failur
     let files: Vec<(PathBuf, trace::Read)> = args.judge.iter().map(read).collect::<Result<_, _>>()?;
     let (kept, end) = judge::together(world, &files)?;
     let verdicts = world.uses.judge(&kept, end, args.settle);
-    let exit = if verdicts::any_broken(&verdicts) { Exit::Failed } else { Exit::Ok };
+    let exit = if verdicts::failed(&verdicts, false) { Exit::Failed } else { Exit::Ok };
     report::judged(world, &verdicts, kept.len(), exit, out)?;
     Ok(exit)
 }

@@ -100,12 +100,16 @@ fn as_text(world: &World, done: &Done<'_>) -> String {
         }
     }
     text += &verdicts::text(&world.uses, done.verdicts);
+    if done.all_here {
+        text += &verdicts::not_judged(&world.uses);
+    }
     if !done.all_here {
         text += if ledger.docket.has_overflowed() {
-            "not judged: there was too much to keep\n"
+            verdicts::TOO_MUCH
         } else {
-            "not judged here: write traces with --trace, and judge them together with --judge\n"
+            "not judged here: write traces with --trace, and judge them together with --judge"
         };
+        text.push('\n');
     }
     if let Some(why) = &ledger.file_trouble {
         let _ = writeln!(text, "the trace could not be written to its end: {why}");
@@ -153,7 +157,7 @@ fn as_json(args: &TalkArgs, world: &World, place: &Place, done: &Done<'_>) -> Va
         "over": args.over.word(), "time_s": seconds(done.end.time), "robots": world.robots.len(),
         "here": place.here.iter().map(|r| path(*r)).collect::<Vec<_>>(), "left_out": world.left_out(),
         "protocols": protocols, "lost": ledger.lost, "uses": uses, "said": said, "more_said": ledger.more_words,
-        "judged": done.all_here, "promises": verdicts::json(&world.uses, done.verdicts),
+        "judged": done.all_here, "promises": verdicts::json(&world.uses, done.verdicts), "not_judged": verdicts::not_judged_json(&world.uses),
         "trace_trouble": ledger.file_trouble.as_ref().map(ToString::to_string), "exit": done.exit as u8,
     })
 }
@@ -167,11 +171,10 @@ pub(super) fn judged(
     out: &Out,
 ) -> Result<(), Failure> {
     if out.json {
-        let value =
-            json!({ "events": events, "promises": verdicts::json(&world.uses, all), "exit": exit as u8 });
+        let value = json!({ "events": events, "promises": verdicts::json(&world.uses, all), "not_judged": verdicts::not_judged_json(&world.uses), "exit": exit as u8 });
         return out.json("talk-judged", value);
     }
-    let mut text = verdicts::text(&world.uses, all);
+    let mut text = verdicts::text(&world.uses, all) + &verdicts::not_judged(&world.uses);
     let _ = writeln!(text, "judged {}", count(events, "event"));
     out.data(&text)
 }
