@@ -11,4 +11,6 @@ mod live;
 mod near;
 mod outside;
 mod push;
+mod sight;
 mod thesis;
+mod zones;
