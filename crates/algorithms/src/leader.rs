@@ -28,7 +28,7 @@ struct Leading {
 async fn lead(robot: Robot, settings: Leading) {
     for to in settings.route {
         loop {
-            let near = robot.view(settings.range).await.len();
+            let near = robot.view(settings.range).await.iter().filter(|s| s.robot.is_some()).count();
             if near >= settings.company {
                 break;
             }

@@ -43,7 +43,7 @@ struct Divided {
 
 impl Divided {
     fn new(name: &str, text: &str, way: Way) -> Divided {
-        let Compiled { model, state } = load(name, text);
+        let Compiled { model, state, .. } = load(name, text);
         let minds = Minds::new(&model);
         let margins = Margins::of(&model, &state, way.period);
         let mut divided = Divided {
@@ -190,7 +190,7 @@ struct Tally {
 /// Takes `steps` steps both ways, and compares every hash and every event.
 fn compare(name: &str, text: &str, journal: &Journal, way: Way, steps: u64) -> Tally {
     let pool = Pool::new(1).expect("one thread");
-    let Compiled { model, mut state } = load(name, text);
+    let Compiled { model, mut state, .. } = load(name, text);
     let (mut minds, mut scratch) = (Minds::new(&model), Scratch::default());
     let mut divided = Divided::new(name, text, way);
     let mut tally = Tally::default();

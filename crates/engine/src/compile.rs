@@ -27,6 +27,8 @@ pub struct Compiled {
     pub model: Model,
     /// The state at the start.
     pub state: State,
+    /// What is allowed, and hardly meant.
+    pub warnings: Diagnostics,
 }
 
 /// Compiles a scene.
@@ -64,7 +66,9 @@ pub fn compile(scene: &Scene, registry: &Registry) -> Result<Compiled, Diagnosti
     model.displays = c.displays();
     let mut state = State::new(&model, poses);
     c.first_motion(&model, &mut state);
-    Ok(Compiled { model, state })
+    c.check_zones(&model, &state.pose);
+    c.problems.sort();
+    Ok(Compiled { model, state, warnings: c.problems })
 }
 
 /// Path of the border of the world.

@@ -11,7 +11,7 @@ use crate::carry::carry;
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
 use crate::journal::{BusAccess, InputKind, Journal};
-use crate::live::{Dealing, Going, LiveNote, LiveState, Played, Sky, Wants, play};
+use crate::live::{Dealing, Given, Going, LiveNote, LiveState, Played, Sky, Wants, play};
 use crate::meter::{Meter, Spent, Watch};
 use crate::minds::Minds;
 use crate::model::Model;
@@ -143,13 +143,12 @@ fn resolve_live(
 ) {
     let Some(mut live) = state.live.take() else { return };
     scratch.sky.ready(model, &live, state.stops);
-    if !live.mid {
-        set_out(model, &mut live, scratch);
-    }
+    let set_out = if live.mid { Vec::new() } else { set_out(model, &mut live, scratch) };
     let (one_event, dealings) = (scratch.stride == Stride::Event, scratch.dealings.is_some());
     let wants = Wants { one_event, notes: scratch.notes, dealings };
     let bound = Moment::at(bound);
-    scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants, answers);
+    let given = Given { answers, set_out: &set_out };
+    scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants, given);
     if let Some(all) = &mut scratch.dealings {
         all.append(&mut scratch.played.dealings);
     }
@@ -190,9 +189,11 @@ fn unanswered(model: &Model, state: &State, inputs: &Admitted) -> Vec<Uid> {
     waiting
 }
 
-/// Bodies that go by quanta set out on what they intend for this one.
-fn set_out(model: &Model, live: &mut LiveState, scratch: &mut Scratch) {
-    let Some(members) = model.live.as_ref().filter(|m| !m.all) else { return };
+/// Bodies that go by quanta set out on what they intend for this one; answers which of them go in another way than
+/// before, by slot.
+fn set_out(model: &Model, live: &mut LiveState, scratch: &mut Scratch) -> Vec<usize> {
+    let mut changed = Vec::new();
+    let Some(members) = model.live.as_ref().filter(|m| !m.all) else { return changed };
     live.moved.fill(Twist2::REST);
     for slot in (0..model.len()).filter(|slot| members.number(*slot).is_none()) {
         let segment = &scratch.intents.segments[slot];
@@ -204,7 +205,9 @@ fn set_out(model: &Model, live: &mut LiveState, scratch: &mut Scratch) {
         let twist = Twist2::new(v.x, v.y, segment.spin);
         live.going[slot] = Going::free(live.now, segment.pose, twist, in_world);
         scratch.sky.set(slot, &live.going[slot]);
+        changed.push(slot);
     }
+    changed
 }
 
 /// How far a step goes where robots live by events. No result depends on it.

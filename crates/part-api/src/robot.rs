@@ -236,6 +236,15 @@ pub trait Surroundings {
         };
         (0..self.robots()).filter_map(seen).collect()
     }
+    /// Robots but the asking one whose centre is within `range` of a point, the nearest first, ties by number; also those
+    /// that go by quanta, which have no number.
+    fn in_sight(&self, at: Vec2, range: f64) -> Vec<Seen> {
+        let others = self.everybody().into_iter().filter(|s| s.robot != Some(self.me()));
+        let apart = others.map(|s| ((s.at - at).norm(), s));
+        let mut seen: Vec<(f64, Seen)> = apart.filter(|(distance, _)| *distance <= range).collect();
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.robot.cmp(&b.1.robot)));
+        seen.into_iter().map(|s| s.1).collect()
+    }
     /// Everything but the robot itself whose outline is within `range` of a point: (uid, number if it is a
     /// robot, nearest point of its outline, distance to it), the nearest first, ties by uid.
     fn near(&self, at: Vec2, range: f64) -> Vec<(Uid, Option<u32>, Vec2, f64)>;

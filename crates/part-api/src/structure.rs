@@ -305,7 +305,7 @@ fn fault() -> Sheet {
 }
 
 fn zone() -> Sheet {
-    Sheet::new("zone", Kind::Structure, "Ground that does not block robots that live by events, but slows them down (a river) or swallows them (a hole). The centre of the robot counts.")
+    Sheet::new("zone", Kind::Structure, "Ground that does not block robots that live by events, but slows them down (a river) or swallows them (a hole). The centre of the robot counts. A hole comes before any river; of rivers that overlap the first counts. Zones do nothing to robots that go by quanta.")
         .param(Param::new("name", ParamType::Text, "Name in its path `/world/zones/NAME`; `zoneN` when left out."))
         .param(Param::new("points", ParamType::Points { min_len: 3 }, "Its corners.").required())
         .param(Param::new("kind", ParamType::Choice(&["slow", "swallow"]), "What it does.").or_text("slow"))

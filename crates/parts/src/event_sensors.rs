@@ -53,11 +53,7 @@ impl EventSensor for View {
     fn pull(&self, query: &Query, world: &dyn Surroundings) -> Option<Answer> {
         let Query::View { range } = query else { return None };
         let own = world.pose(world.me())?.at;
-        let others = world.everybody().into_iter().filter(|s| s.robot != Some(world.me()));
-        let apart = others.map(|s| ((s.at - own).norm(), s));
-        let mut seen: Vec<(f64, Seen)> = apart.filter(|(distance, _)| distance <= range).collect();
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.robot.cmp(&b.1.robot)));
-        Some(Answer::Seen(seen.into_iter().map(|s| s.1).collect()))
+        Some(Answer::Seen(world.in_sight(own, *range)))
     }
 }
 
@@ -96,8 +92,9 @@ impl EventSensor for Proximity {
     }
 }
 
-/// Nearer than this counts as touching, for a contact sensor that looks at intervals, m.
-const TOUCHING_M: f64 = 1e-9;
+/// Nearer than this counts as touching, for a contact sensor that looks at intervals, m: what has corners or comes round a
+/// bend stops at a skin of 1e-9 m, or a little more.
+const TOUCHING_M: f64 = 2e-9;
 
 impl EventSensor for Contact {
     fn push(&self, what: &WatchFor, world: &dyn Surroundings) -> Option<Option<Answer>> {
@@ -143,7 +140,7 @@ pub(crate) fn classes() -> [Class; 4] {
         ),
         class(
             "view",
-            "Tells a robot that lives by events which robots have their centre within a range, the nearest first, when it asks.",
+            "Tells a robot that lives by events which robots have their centre within a range, the nearest first, when it asks; also robots that go by quanta, which have no number.",
             View,
         ),
         class(

@@ -6,7 +6,7 @@ use crate::model::{ContactRule, Model, PartKind, TypeModel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swarmyard_base::path::natural_cmp;
-use swarmyard_base::{Diagnostic, Diagnostics, Time, Uid};
+use swarmyard_base::{Diagnostic, Diagnostics, Pose2, Time, Uid};
 use swarmyard_part_api::{
     AtEdge, BodyKind, Built, Equipment, GraphModel, Kind, NetFault, NetworkModel, NodeSpec, Outline,
     RegisterMap, TypeLayout,
@@ -127,7 +127,21 @@ impl Compiler<'_> {
         let is_obstacle = |slot: &u32| model.kinds[*slot as usize] == BodyKind::Obstacle;
         let bodies = (0..model.len() as u32).filter(is_obstacle).collect();
         let blocks = Block::all(model.fixed.edges());
-        Some(LiveModel { members, number_of, ranks, network, faults, zones, bodies, blocks, all })
+        let mut firsts = BTreeMap::new();
+        let edges = model.fixed.edges().iter().enumerate();
+        let first_edges = edges.map(|(k, edge)| *firsts.entry(edge.owner).or_insert(k as u32)).collect();
+        Some(LiveModel {
+            members,
+            number_of,
+            ranks,
+            network,
+            faults,
+            zones,
+            bodies,
+            blocks,
+            first_edges,
+            all,
+        })
     }
 
     /// What cannot stand in one world with robots that live by events.
@@ -284,6 +298,29 @@ impl Compiler<'_> {
             NetFault::Delay(p.num_or_none("delay")?)
         };
         Some(FaultKind::Network(net))
+    }
+
+    /// Robots that are swallowed before they do anything, and robots that zones do nothing to.
+    pub(super) fn check_zones(&mut self, model: &Model, poses: &[Pose2]) {
+        let Some(live) = model.live.as_ref().filter(|live| !live.zones.is_empty()) else { return };
+        let in_hole = |slot: &&u32| live.is_hole(poses[**slot as usize].at);
+        let mut lost = live.members.iter().filter(in_hole);
+        if let Some(first) = lost.next() {
+            let (path, more) = (&model.paths[*first as usize], lost.count());
+            let others = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let what = format!("`{path}`{others} starts in a hole, and is swallowed at once");
+            let span = self.scene.find(path).and_then(|node| node.span);
+            self.problems.push(Diagnostic::warning("in-a-hole", what).at(span).on(path));
+        }
+        for ty in model.types.iter().filter(|t| t.life.is_none() && t.mover.is_some()) {
+            let path = format!("/types/{}", ty.name);
+            let what = format!("zones do nothing to `{}`, whose robots go by quanta", ty.name);
+            let span = self.scene.find(&path).and_then(|n| n.span);
+            let d = Diagnostic::warning("no-effect", what).at(span).on(path.as_str());
+            self.problems.push(d.help(
+                "zones are for robots that live by events; give these an algorithm, or put a wall there",
+            ));
+        }
     }
 
     fn zones(&mut self) -> Vec<Zone> {

@@ -3,11 +3,12 @@
 //! In: what each body was told to do. Out: its paths until that is done, and which contact is a body's next. Nothing
 //! changes by asking, and no result of a run depends on it but by who asks.
 
+use super::Status;
 use super::play::Play;
 use super::watch::MOST_S;
-use super::{Status, ZoneKind};
 use crate::model::ContactRule;
 use crate::resolve::overlap;
+use std::collections::BTreeSet;
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::flights::{Flights, Path};
 use swarmyard_part_api::{Outline, Phase};
@@ -45,13 +46,34 @@ impl Play<'_> {
             own.legs.pop();
         }
         let mut best: Option<Ahead> = None;
-        for other in (0..self.model.len()).filter(|o| *o != slot && !self.is_gone(*o)) {
-            if overlap(self.model.heights_of(slot), self.model.heights_of(other)) {
-                self.meeting_ahead(slot, &own, other, &mut best);
-            }
-        }
         self.edges_ahead(slot, &own, &mut best);
+        self.bodies_ahead(slot, &own, &mut best);
         best.map(|((at, ..), what)| (at, what))
+    }
+
+    /// The first contact of a body with any other, if it is the next of all. Who is far away comes later: one looks a second
+    /// ahead, and farther as long as nothing is found.
+    fn bodies_ahead(&self, slot: usize, own: &Course, best: &mut Option<Ahead>) {
+        let most = self.model.outlines.iter().fold(0.0, |most: f64, o| math::max(most, o.reach()));
+        let reach = self.model.outline(slot).reach() + most;
+        let place = self.state.going[slot].place_at(self.now);
+        let end = own.legs.last().map_or(Moment::NEVER, |l| l.until);
+        let (mut done, mut span_s) = (BTreeSet::from([slot]), 1.0);
+        loop {
+            let by = self.now.plus(span_s);
+            let radius = reach + 2.0 * self.state.fastest * span_s;
+            for other in self.sky.near(self.model.len(), place, radius, self.now) {
+                let heights = [slot, other].map(|s| self.model.heights_of(s));
+                if done.insert(other) && !self.is_gone(other) && overlap(heights[0], heights[1]) {
+                    self.meeting_ahead(slot, own, other, best);
+                }
+            }
+            let limit = best.as_ref().map_or(end, |b| end.min(b.0.0));
+            if by >= limit || done.len() >= self.model.len() || self.state.fastest == 0.0 {
+                return;
+            }
+            span_s *= 4.0;
+        }
     }
 
     /// The end of what a body is doing, and the events on the way, if nothing comes between: when, and what.
@@ -72,7 +94,7 @@ impl Play<'_> {
         ahead.filter_map(|(k, what)| Some((begins(k)?, what))).collect()
     }
 
-    fn is_gone(&self, slot: usize) -> bool {
+    pub(super) fn is_gone(&self, slot: usize) -> bool {
         self.live.number(slot).is_some_and(|n| self.state.robots[n as usize].status == Status::Gone)
     }
 
@@ -100,14 +122,9 @@ impl Play<'_> {
             let path = &course.legs[course.legs.len() - 1].path;
             let (pose, left_s);
             if border.is_some() {
-                let ahead = path.position_at(end.plus(1e-9));
-                if self.zone_at(ahead).is_some_and(|z| z.kind == ZoneKind::Swallow) {
-                    return course;
-                }
                 let at = path.pose_at(end);
                 pose = Pose2 { heading: math::wrap_angle(at.heading), ..at };
                 left_s = until.since(end) * factor;
-                factor = self.ground(ahead);
             } else {
                 pose = journey.phases[k].end;
                 k += 1;
@@ -117,11 +134,13 @@ impl Play<'_> {
                     return course;
                 };
                 left_s = next.duration_s;
-                factor = self.ground(pose.at);
             }
-            let slower;
-            (slower, until, zone) = self.leg(end, pose, &journey.phases[k], left_s, factor);
-            leg = Leg { path: path_of(end, pose, &slower), until, phase: k };
+            let stage = self.stage(end, pose, &journey.phases[k], left_s);
+            if stage.swallowed {
+                return course;
+            }
+            (until, zone, factor) = (stage.until, stage.zone, stage.factor);
+            leg = Leg { path: path_of(end, pose, &stage.phase), until, phase: k };
         }
     }
 

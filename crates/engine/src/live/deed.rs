@@ -4,18 +4,19 @@ use super::air::Sight;
 use super::note::{Deal, Note};
 use super::play::Play;
 use super::sky::Sky;
-use super::state::{LiveEvent, LiveState, Status};
+use super::state::{LiveEvent, LiveKey, LiveState, Status};
 use super::watch::too_often;
 use crate::model::Model;
 use crate::step::RunEvent;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::{nearest_points, separation};
 use swarmyard_part_api::{
-    Air, Answer, Indication, Message, Motion, Network, Outline, Pending, Query, Request, Robot, Seen,
-    Surroundings, Watch,
+    Air, Answer, BodyKind, Indication, Message, Motion, Network, Outline, Pending, Query, Request, Robot,
+    Seen, Surroundings, Watch,
 };
 
 /// One robot at work.
@@ -218,28 +219,36 @@ fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
         play.collision_ahead(slot as usize).map(|(at, what)| (at, format!("collision with {what}")));
     let motion = collision.into_iter().chain(play.motion_ahead(slot as usize));
     let mut all: Vec<Pending> = motion.map(|(at, what)| Pending { at, conditional: true, what }).collect();
-    for (key, event) in play.state.queue.iter() {
+    let own = play.uid(robot);
+    let mut queued: Vec<(LiveKey, bool, &str)> = Vec::new();
+    for (key, event) in play.state.queue.unsorted() {
         let (mine, conditional, what) = match event {
-            LiveEvent::Zone(s) => (*s == slot, true, "zone".to_owned()),
-            LiveEvent::Deliver { to, .. } => (*to == robot, false, "message".to_owned()),
-            LiveEvent::Timer { robot: r, .. } => (*r == robot, false, "timer".to_owned()),
-            LiveEvent::Crossing { watch, .. } => {
-                (is_of(play.state, *watch, robot), true, "crossing".to_owned())
+            LiveEvent::Zone(s) => (*s == slot, true, "zone"),
+            LiveEvent::Deliver { to, .. } => (*to == robot, false, "message"),
+            LiveEvent::Timer { robot: r, .. } => (*r == robot, false, "timer"),
+            LiveEvent::Look(_) => (key.who == own, false, "sense"),
+            LiveEvent::Start(r) => (*r == robot, false, "start"),
+            LiveEvent::Fault(_) | LiveEvent::Wake(_) | LiveEvent::Arrive(_) | LiveEvent::Crossing { .. } => {
+                (false, false, "")
             }
-            LiveEvent::Look(watch) => (is_of(play.state, *watch, robot), false, "sense".to_owned()),
-            LiveEvent::Start(r) => (*r == robot, false, "start".to_owned()),
-            LiveEvent::Fault(_) | LiveEvent::Wake(_) | LiveEvent::Arrive(_) => (false, false, String::new()),
         };
         if mine {
-            all.push(Pending { at: key.at, conditional, what });
+            queued.push((*key, conditional, what));
         }
     }
+    queued.sort_unstable_by_key(|q| q.0);
+    let kind = LiveEvent::Crossing { watch: 0, slot: 0, entering: true }.kind();
+    let crossing = |at: Moment| (LiveKey { at, kind, who: own, sequence: 0 }, true, "crossing");
+    queued.extend(play.crossings_ahead(robot).into_iter().map(crossing));
+    queued.sort_by_key(|q| (q.0.at, q.0.kind));
+    let pending = |(key, conditional, what): (LiveKey, bool, &str)| Pending {
+        at: key.at,
+        conditional,
+        what: what.to_owned(),
+    };
+    all.extend(queued.into_iter().map(pending));
     all.sort_by_key(|p| p.at);
     all
-}
-
-fn is_of(state: &LiveState, watch: u64, robot: u32) -> bool {
-    state.watches.iter().any(|w| w.watch == watch && w.robot == robot)
 }
 
 /// Something that is near: its uid, its number if it is a robot, its nearest point, and how far away that is.
@@ -248,12 +257,8 @@ type Found = (Uid, Option<u32>, Vec2, f64);
 /// The nearest first, ties by uid; of one wall or obstacle only the nearest point counts.
 fn nearest_of_each(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by(|a, b| a.3.total_cmp(&b.3).then(a.0.cmp(&b.0)));
-    let mut owners: Vec<Uid> = Vec::new();
-    found.retain(|f| {
-        let again = owners.contains(&f.0);
-        owners.push(f.0);
-        !again
-    });
+    let mut owners: BTreeSet<Uid> = BTreeSet::new();
+    found.retain(|f| owners.insert(f.0));
     found
 }
 
@@ -327,6 +332,29 @@ impl Surroundings for Look<'_> {
         all
     }
 
+    fn in_sight(&self, at: Vec2, range: f64) -> Vec<Seen> {
+        let me = self.slot(self.robot);
+        let mut seen: Vec<(f64, Option<u32>, Uid, Seen)> = Vec::new();
+        for slot in self.sky.near(self.model.len(), at, range, self.now) {
+            if Some(slot) == me || self.model.kinds[slot] != BodyKind::Robot {
+                continue;
+            }
+            let robot = self.model.live.as_ref().and_then(|l| l.number(slot));
+            let inner = robot.map(|n| &self.state.robots[n as usize]);
+            if inner.is_some_and(|i| i.status == Status::Gone) {
+                continue;
+            }
+            let place = self.state.going[slot].place_at(self.now);
+            let distance = (place - at).norm();
+            if distance <= range {
+                let light = inner.map_or(0, |i| i.light);
+                seen.push((distance, robot, self.model.uids[slot], Seen { robot, at: place, light }));
+            }
+        }
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        seen.into_iter().map(|s| s.3).collect()
+    }
+
     fn light(&self, robot: u32) -> u8 {
         self.state.robots.get(robot as usize).map_or(0, |r| r.light)
     }
@@ -355,12 +383,11 @@ impl Surroundings for Look<'_> {
             }
         }
         let box_of = Vec2::new(range, range);
-        let mut seen: Vec<usize> = Vec::new();
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
         self.model.fixed.for_each_in(at - box_of, at + box_of, |k, edge| {
-            if seen.contains(&k) {
+            if !seen.insert(k) {
                 return;
             }
-            seen.push(k);
             let e = edge.b - edge.a;
             let t = ((at - edge.a).dot(e) / e.norm2()).clamp(0.0, 1.0);
             let point = edge.a + e * t;

@@ -27,6 +27,17 @@ struct Moving {
     /// the work.
     drift: Option<Vec2>,
     journey: Option<Box<Journey>>,
+    /// What the ground does to one that glides, where there are zones.
+    footing: Option<Footing>,
+}
+
+/// What the ground does to a robot that glides without having been told to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Footing {
+    /// How fast it lets it go.
+    pub factor: f64,
+    /// When that changes: its centre is at the edge of a zone.
+    pub zone: Option<Moment>,
 }
 
 impl Moving {
@@ -37,7 +48,7 @@ impl Moving {
             (false, true) => Some(pose.rot().apply(linear)),
             (false, false) => (linear == Vec2::ZERO).then_some(Vec2::ZERO),
         };
-        Box::new(Moving { twist, in_world, drift, journey })
+        Box::new(Moving { twist, in_world, drift, journey, footing: None })
     }
 }
 
@@ -53,6 +64,14 @@ impl Going {
     pub fn free(start: Moment, pose: Pose2, twist: Twist2, in_world: bool) -> Going {
         let motion = (!twist.is_rest()).then(|| Moving::new(pose, twist, in_world, None));
         Going { start, pose, motion }
+    }
+
+    /// With a velocity in the world's frame over ground that is not all the same; nobody told it to.
+    #[must_use]
+    pub fn sliding(start: Moment, pose: Pose2, twist: Twist2, footing: Footing) -> Going {
+        let mut moving = Moving::new(pose, twist, true, None);
+        moving.footing = Some(footing);
+        Going { start, pose, motion: Some(moving) }
     }
 
     /// On a phase of a motion it was told to make.
@@ -75,6 +94,12 @@ impl Going {
         self.motion.as_ref().is_none_or(|m| m.twist.is_rest())
     }
 
+    /// Speed of its centre, m/s.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        self.twist().linear().norm()
+    }
+
     /// Whether the linear velocity is constant in the world's frame.
     #[must_use]
     pub fn in_world(&self) -> bool {
@@ -85,6 +110,12 @@ impl Going {
     #[must_use]
     pub fn journey(&self) -> Option<&Journey> {
         self.motion.as_ref()?.journey.as_deref()
+    }
+
+    /// What the ground does to it if it glides where there are zones.
+    #[must_use]
+    pub fn footing(&self) -> Option<Footing> {
+        self.motion.as_ref()?.footing
     }
 
     /// Nobody's motion any more; it goes on as it goes.

@@ -3,14 +3,15 @@
 //! Who is there again with the same protocols goes on as it was, with its motion, timers and messages on
 //! their way; who is new, or has other protocols, starts now. The same world again changes nothing.
 
-use super::LiveModel;
 use super::agenda::Agenda;
 use super::going::Going;
 use super::state::{Instant, LiveEvent, LiveState};
+use super::{LiveModel, ZoneKind};
 use crate::kinship::Kinship;
 use crate::model::Model;
 use crate::state::State;
-use swarmyard_base::{Moment, Uid};
+use std::collections::BTreeMap;
+use swarmyard_base::{Moment, Uid, math};
 
 /// Whether a robot of the new model goes on as the one it was: same protocols by name.
 pub(super) fn goes_on(old: &Model, new: &Model, was: usize, slot: usize) -> bool {
@@ -51,6 +52,7 @@ pub(crate) fn graft(
         let old_slot = kinship.old_slot(slot)?;
         Some(old_slot).filter(|o| !placed(slot, *o))
     };
+    let hits: BTreeMap<u32, u32> = was.crowd.1.iter().copied().collect();
     for slot in 0..new.len() {
         let Some(old_slot) = keeps(slot) else { continue };
         let mut going = was.going[old_slot].clone();
@@ -61,16 +63,17 @@ pub(crate) fn graft(
         if !state.moved.is_empty() && !was.moved.is_empty() {
             state.moved[slot] = was.moved[old_slot];
         }
-        let hits = was.crowd.1.iter().filter(|c| c.0 == old_slot as u32).map(|c| (slot as u32, c.1));
-        state.crowd.1.extend(hits);
+        state.crowd.1.extend(hits.get(&(old_slot as u32)).map(|n| (slot as u32, *n)));
     }
-    // Numbers in the new world of robots that go on, by their old number.
+    // Numbers in the new world of robots that go on, by their old number; and who of the new ones is new.
     let mut numbers = vec![LiveModel::NOBODY; was_live.members.len()];
+    let mut new_ones = vec![true; live.members.len()];
     for (n, slot) in live.members.iter().enumerate() {
         let slot = *slot as usize;
         let Some(old_slot) = kinship.old_slot(slot).filter(|o| goes_on(old, new, *o, slot)) else { continue };
         if let Some(number) = was_live.number(old_slot) {
             numbers[number as usize] = n as u32;
+            new_ones[n] = false;
             state.robots[n] = was.robots[number as usize].clone();
         }
     }
@@ -89,10 +92,16 @@ pub(crate) fn graft(
             state.queue.insert(*key, event);
         }
     }
-    for watch in &was.watches {
+    for watch in was.watches.values() {
         let Some(robot) = who.number(watch.robot) else { continue };
-        state.watches.push(super::Watching { robot, crossings: Default::default(), ..watch.clone() });
+        let (crossings, within) = Default::default();
+        let watching = super::Watching { robot, crossings, within, ..watch.clone() };
+        state.watches.insert((robot, watch.watch), watching);
     }
+    // Ground of the new world may be quicker.
+    let quickest =
+        live.zones.iter().filter_map(|z| if let ZoneKind::Slow(f) = z.kind { Some(f) } else { None });
+    (state.fastest, state.widest) = (was.fastest * quickest.fold(1.0, math::max), was.widest);
     state.aim_anew(new);
     let asks = was.asks.iter().filter_map(|(r, node, what)| Some((who.number(*r)?, *node, what.clone())));
     state.asks = asks.collect();
@@ -101,7 +110,6 @@ pub(crate) fn graft(
         .iter()
         .filter_map(|&(a, body, b)| Some((who.slot(a)?, body, if body { who.slot(b)? } else { b })));
     state.open = open.collect();
-    let new_ones: Vec<bool> = (0..live.members.len()).map(|n| !numbers.contains(&(n as u32))).collect();
     starts(new, &mut state, |n| new_ones[n]);
     Some(Box::new(state))
 }

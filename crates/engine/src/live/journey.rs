@@ -1,12 +1,26 @@
 //! Motions: from a plan to arrivals, over ground that may slow a robot down.
 
-use super::going::{Going, Journey};
+use super::going::{Footing, Going, Journey};
+use super::ground::{self, Ground};
 use super::note::{Note, Row, RowKind};
 use super::play::Play;
 use super::state::{LiveEvent, LiveKey};
-use super::{Zone, ZoneKind};
-use swarmyard_base::{Moment, Pose2, Vec2, math};
+use swarmyard_base::{Moment, Pose2, Twist2, Vec2, math};
 use swarmyard_part_api::{Ended, Happening, Motion, Phase, Plan, Segment};
+
+/// A stretch of a phase on one kind of ground.
+pub(super) struct Stage {
+    /// The phase as it is made there.
+    pub(super) phase: Phase,
+    /// When it ends if the ground stays the same.
+    pub(super) until: Moment,
+    /// When it comes to the edge of a zone before; at once when it is swallowed.
+    pub(super) zone: Option<Moment>,
+    /// How fast the ground lets it go.
+    pub(super) factor: f64,
+    /// Whether the ground is a hole.
+    pub(super) swallowed: bool,
+}
 
 impl Play<'_> {
     /// Starts a motion in place of the one under way.
@@ -23,6 +37,7 @@ impl Play<'_> {
             self.then.push_back((robot, Happening::Ended { node, task, how: Ended::Finished }));
             return;
         }
+        self.hurry(plan.phases.iter().map(|p| p.twist.linear().norm()).fold(0.0, math::max));
         let journey = Journey {
             task,
             node,
@@ -66,12 +81,12 @@ impl Play<'_> {
     }
 
     /// Begins the journey's present phase at a pose.
-    fn phase(&mut self, slot: usize, pose: Pose2, mut journey: Box<Journey>) {
+    fn phase(&mut self, slot: usize, pose: Pose2, journey: Box<Journey>) {
         let phase = journey.phases[journey.at as usize].clone();
-        journey.factor = self.ground(pose.at);
         self.note_phase(slot, pose, &journey, &phase);
         self.pass_events(slot, pose, &journey);
-        self.go(slot, pose, journey, phase.duration_s, &phase);
+        let stage = self.stage(self.now, pose, &phase, phase.duration_s);
+        self.go(slot, pose, journey, stage);
     }
 
     /// Tells of the events with which the journey's present phase begins.
@@ -90,10 +105,9 @@ impl Play<'_> {
         self.then.push_back((robot, Happening::Passed { node, task, name }));
     }
 
-    /// Goes on a phase from a pose, with `left_s` seconds left on ordinary ground.
-    fn go(&mut self, slot: usize, pose: Pose2, mut journey: Box<Journey>, left_s: f64, phase: &Phase) {
-        let slower;
-        (slower, journey.until, journey.zone) = self.leg(self.now, pose, phase, left_s, journey.factor);
+    /// Goes on a stretch of a phase from a pose.
+    fn go(&mut self, slot: usize, pose: Pose2, mut journey: Box<Journey>, stage: Stage) {
+        (journey.until, journey.zone, journey.factor) = (stage.until, stage.zone, stage.factor);
         let (who, task) = (self.model.uids[slot], journey.task);
         if journey.until != Moment::NEVER {
             self.state.push(journey.until, who, task, LiveEvent::Arrive(slot as u32));
@@ -101,23 +115,24 @@ impl Play<'_> {
         if let Some(at) = journey.zone {
             self.state.push(at, who, task, LiveEvent::Zone(slot as u32));
         }
-        self.set_going(slot, Going::told(self.now, pose, &slower, journey));
+        self.set_going(slot, Going::told(self.now, pose, &stage.phase, journey));
     }
 
-    /// A phase from a pose at a moment on ground that lets robots go by a factor, with `left_s` seconds left on ordinary
-    /// ground: as it is made there, when it ends, and when it crosses the edge of a zone before.
-    pub(super) fn leg(
-        &self,
-        from: Moment,
-        pose: Pose2,
-        phase: &Phase,
-        left_s: f64,
-        factor: f64,
-    ) -> (Phase, Moment, Option<Moment>) {
-        let slower = if factor == 1.0 { phase.clone() } else { phase.slowed(factor, left_s) };
-        let left_s = left_s / factor;
-        let zone = self.next_border(&slower.segment(pose), left_s).map(|t| from.plus(t));
-        (slower, from.plus(left_s), zone)
+    /// A phase from a pose at a moment, with `left_s` seconds left on ordinary ground: as it is made on the ground ahead.
+    pub(super) fn stage(&self, from: Moment, pose: Pose2, phase: &Phase, left_s: f64) -> Stage {
+        let zones = &self.live.zones[..];
+        let (ground, border) = ground::ahead(zones, &phase.segment(pose), left_s);
+        let (phase, left_s, border, factor) = match ground {
+            Ground::Hole => (phase.clone(), left_s, Some(0.0), 1.0),
+            Ground::Firm(1.0) => (phase.clone(), left_s, border, 1.0),
+            Ground::Firm(factor) => {
+                let (slower, left_s) = (phase.slowed(factor, left_s), left_s / factor);
+                let border = ground::next_border(zones, &slower.segment(pose), left_s);
+                (slower, left_s, border, factor)
+            }
+        };
+        let (until, zone) = (from.plus(left_s), border.map(|t| from.plus(t)));
+        Stage { phase, until, zone, factor, swallowed: ground == Ground::Hole }
     }
 
     /// A phase has ended: the next one begins, or the robot has arrived.
@@ -146,26 +161,76 @@ impl Play<'_> {
         }
     }
 
-    /// A body's centre is at the edge of a zone.
+    /// A body's centre is at the edge of a zone, or in a hole.
     pub(super) fn cross_zone(&mut self, slot: usize) {
         let going = &self.state.going[slot];
         let pose = going.pose_at(self.now);
-        // Which side it is on now is decided a little further on its way.
-        let ahead = going.segment().position_at(self.now.since(going.start) + 1e-9);
-        if self.zone_at(ahead).is_some_and(|z| z.kind == ZoneKind::Swallow) {
+        let Some(journey) = going.journey() else {
+            if let Some(footing) = going.footing().filter(|f| f.zone == Some(self.now)) {
+                let (twist, factor) = (going.twist(), footing.factor);
+                self.slide(slot, pose, twist, factor);
+            }
+            return;
+        };
+        let left_s = journey.until.since(self.now) * journey.factor;
+        let stage = self.stage(self.now, pose, &journey.phases[journey.at as usize], left_s);
+        if stage.swallowed {
             self.swallow(slot);
             return;
         }
-        let Some(mut journey) = self.state.going[slot].take_journey() else { return };
+        let Some(journey) = self.state.going[slot].take_journey() else { return };
         self.cancel(slot, &journey);
-        let left_s = journey.until.since(self.now) * journey.factor;
-        journey.factor = self.ground(ahead);
-        let phase = journey.phases[journey.at as usize].clone();
-        self.go(slot, pose, journey, left_s, &phase);
+        self.go(slot, pose, journey, stage);
+    }
+
+    /// A body glides with a velocity in the world's frame, which it has on ground that lets it go by a factor; nobody told
+    /// it to. Zones are for robots that live by events.
+    pub(super) fn slide(&mut self, slot: usize, pose: Pose2, twist: Twist2, factor: f64) {
+        self.hurry(twist.linear().norm() / factor);
+        let zones = &self.live.zones[..];
+        if zones.is_empty() || twist.is_rest() || self.live.number(slot).is_none() {
+            self.set_going(slot, Going::free(self.now, pose, twist, true));
+            return;
+        }
+        let segment = |t: Twist2| Segment::glide(0.0, pose, pose.rot(), t.linear(), t.spin);
+        let (footing, twist) = match ground::ahead(zones, &segment(twist), f64::INFINITY) {
+            (Ground::Hole, _)
+                if self.state.going[slot].footing().is_some_and(|f| f.zone == Some(self.now)) =>
+            {
+                self.swallow(slot);
+                return;
+            }
+            // As an event of its own, after what follows from the contact.
+            (Ground::Hole, _) => (Footing { factor, zone: Some(self.now) }, twist),
+            (Ground::Firm(next), _) => {
+                let scale = next / factor;
+                let twist = Twist2::new(twist.forward * scale, twist.left * scale, twist.spin * scale);
+                let border = ground::next_border(zones, &segment(twist), f64::INFINITY);
+                (Footing { factor: next, zone: border.map(|t| self.now.plus(t)) }, twist)
+            }
+        };
+        self.set_going(slot, Going::sliding(self.now, pose, twist, footing));
+        if let Some(at) = footing.zone.filter(|at| *at != Moment::NEVER) {
+            self.state.push(at, self.model.uids[slot], 0, LiveEvent::Zone(slot as u32));
+        }
+    }
+
+    /// How fast the ground lets a body go that is where it is.
+    pub(super) fn foothold(&self, slot: usize) -> f64 {
+        let going = &self.state.going[slot];
+        let known = going.journey().map(|j| j.factor).or_else(|| going.footing().map(|f| f.factor));
+        known.unwrap_or_else(|| match ground::at(&self.live.zones, going.place_at(self.now)) {
+            Ground::Firm(factor) => factor,
+            Ground::Hole => 1.0,
+        })
     }
 
     /// A body moves in another way from now on.
     pub(super) fn set_going(&mut self, slot: usize, going: Going) {
+        if let Some(at) = self.state.going[slot].footing().and_then(|f| f.zone) {
+            let kind = LiveEvent::Zone(slot as u32).kind();
+            self.state.queue.remove(&LiveKey { at, kind, who: self.model.uids[slot], sequence: 0 });
+        }
         if !self.state.moved.is_empty() {
             let old = &self.state.going[slot];
             // A body that goes by quanta has set out in this one, or stands.
@@ -175,35 +240,6 @@ impl Play<'_> {
         self.sky.set(slot, &going);
         self.state.going[slot] = going;
         self.path_changed(slot);
-    }
-
-    /// The zone a point is in; of several the first.
-    pub(super) fn zone_at(&self, at: Vec2) -> Option<&Zone> {
-        self.live.zones.iter().find(|z| z.holds(at))
-    }
-
-    /// How fast the ground at a point lets robots go.
-    pub(super) fn ground(&self, at: Vec2) -> f64 {
-        match self.zone_at(at).map(|z| z.kind) {
-            Some(ZoneKind::Slow(factor)) => factor,
-            _ => 1.0,
-        }
-    }
-
-    /// When the centre crosses the edge of a zone next, in seconds, before `end_s`.
-    fn next_border(&self, segment: &Segment, end_s: f64) -> Option<f64> {
-        let mut first: Option<f64> = None;
-        for (a, b) in self.live.zones.iter().flat_map(Zone::edges) {
-            let found = if segment.is_straight() {
-                straight_crossing(segment, a, b)
-            } else {
-                bent_crossing(segment, a, b, end_s)
-            };
-            if let Some(t) = found.filter(|t| *t < end_s && first.is_none_or(|f| *t < f)) {
-                first = Some(t);
-            }
-        }
-        first
     }
 
     fn note_phase(&mut self, slot: usize, pose: Pose2, journey: &Journey, phase: &Phase) {
@@ -258,46 +294,4 @@ fn name_of(motion: &Motion) -> &str {
         Motion::Pattern { name, .. } => name,
         Motion::Follow(_) => "Follow",
     }
-}
-
-/// Least time after which a crossing counts: the one that was just made does not count again.
-const LEAST_S: f64 = 2e-9;
-
-fn straight_crossing(segment: &Segment, a: Vec2, b: Vec2) -> Option<f64> {
-    let (v, e) = (segment.velocity_with(segment.rot), b - a);
-    let det = v.cross(e);
-    if det == 0.0 {
-        return None;
-    }
-    let from = a - segment.pose.at;
-    let (t, u) = (from.cross(e) / det, from.cross(v) / det);
-    (t > LEAST_S && (0.0..=1.0).contains(&u)).then_some(t)
-}
-
-/// On a bend the side changes of small pieces are looked for and then halved down; a piece turns by at most
-/// a fiftieth of a circle.
-fn bent_crossing(segment: &Segment, a: Vec2, b: Vec2, end_s: f64) -> Option<f64> {
-    let e = b - a;
-    let side = |t: f64| (segment.position_at(t) - a).cross(e);
-    let turn = std::f64::consts::TAU / segment.spin.abs();
-    // After a full circle everything comes again.
-    let end = math::min(end_s, turn + LEAST_S);
-    let pieces = math::max(((end / turn) * 50.0).ceil(), 1.0);
-    let mut t0 = LEAST_S;
-    for k in 1..=pieces as u32 {
-        let t1 = LEAST_S + (end - LEAST_S) * f64::from(k) / pieces;
-        if (side(t0) > 0.0) != (side(t1) > 0.0) {
-            let (mut low, mut high) = (t0, t1);
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if (side(low) > 0.0) == (side(middle) > 0.0) { low = middle } else { high = middle }
-            }
-            let along = (segment.position_at(high) - a).dot(e) / e.norm2();
-            if (0.0..=1.0).contains(&along) {
-                return Some(high);
-            }
-        }
-        t0 = t1;
-    }
-    None
 }

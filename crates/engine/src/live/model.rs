@@ -1,5 +1,6 @@
 //! What is fixed about robots that live by events.
 
+use super::ground::{self, Ground};
 use std::sync::Arc;
 use swarmyard_base::{Time, Vec2, math};
 use swarmyard_part_api::{BodyKind, Equipment, FixedEdge, GraphModel, NetworkModel};
@@ -31,6 +32,8 @@ pub struct LiveModel {
     pub bodies: Vec<u32>,
     /// Fixed obstacles with corners.
     pub blocks: Vec<Block>,
+    /// The first edge of the fixed thing that each fixed edge belongs to.
+    pub first_edges: Vec<u32>,
     /// Whether every body lives by events: then nothing is done at quanta but looking.
     pub all: bool,
 }
@@ -43,6 +46,11 @@ impl LiveModel {
     #[must_use]
     pub fn number(&self, slot: usize) -> Option<u32> {
         Some(self.number_of[slot]).filter(|n| *n != LiveModel::NOBODY)
+    }
+
+    /// Whether there is a hole at a point.
+    pub(crate) fn is_hole(&self, at: Vec2) -> bool {
+        ground::at(&self.zones, at) == Ground::Hole
     }
 }
 

@@ -4,13 +4,13 @@ use super::cast::Cast;
 use super::note::{Deal, Dealing, LiveNote, Note};
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveKey, LiveState, Status};
-use super::{FaultKind, LiveModel};
+use super::{FaultKind, LiveModel, Zone, ZoneKind};
 use crate::groups::ContactEvent;
 use crate::model::Model;
 use crate::step::RunEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use swarmyard_base::{Moment, Uid};
+use swarmyard_base::{Moment, Uid, math};
 use swarmyard_motion::flights::With;
 use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
 
@@ -29,6 +29,15 @@ pub(crate) struct Wants {
     pub(crate) notes: bool,
     /// Whether it is heard what protocols have to do with each other.
     pub(crate) dealings: bool,
+}
+
+/// What a stretch begins with beside the state.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// What programs outside answered, in the order of the questions.
+    pub(crate) answers: &'a [Arc<[u8]>],
+    /// Bodies that go by quanta and have just set out in another way, by slot.
+    pub(crate) set_out: &'a [usize],
 }
 
 /// What came of a stretch.
@@ -79,7 +88,7 @@ pub(crate) fn play(
     sky: &mut Sky,
     bound: Moment,
     Wants { one_event, notes, dealings }: Wants,
-    answers: &[Arc<[u8]>],
+    Given { answers, set_out }: Given<'_>,
 ) -> Played {
     let Some(live) = &model.live else { return Played::default() };
     let began = !state.mid;
@@ -87,6 +96,10 @@ pub(crate) fn play(
     let (then, out) = (VecDeque::new(), Played::default());
     let mut play = Play { model, live, state, cast, sky, now, from, notes, dealings, chain: 0, then, out };
     let mut until = bound;
+    play.hurry(set_out.iter().map(|slot| play.state.going[*slot].speed()).fold(0.0, math::max));
+    for slot in set_out {
+        play.path_changed(*slot);
+    }
     for ((robot, node, _), answer) in std::mem::take(&mut play.state.asks).into_iter().zip(answers) {
         play.state.begin(now, None);
         play.set_chain(play.state.robots[robot as usize].at_once + 1);
@@ -161,10 +174,10 @@ impl Play<'_> {
     fn happen(&mut self, key: LiveKey, event: LiveEvent) {
         match event {
             LiveEvent::Fault(k) => self.fault(k as usize),
-            LiveEvent::Start(robot) => self.tell(robot, Happening::Start),
+            LiveEvent::Start(robot) => self.start(robot),
             LiveEvent::Arrive(slot) => self.arrive(slot as usize),
             LiveEvent::Zone(slot) => self.cross_zone(slot as usize),
-            LiveEvent::Crossing { watch, slot, entering } => self.crossed(watch, slot, entering),
+            LiveEvent::Crossing { watch, slot, entering } => self.crossed(key, watch, slot, entering),
             LiveEvent::Wake(token) => {
                 self.with_network(|network, air| network.wake(token, air));
             }
@@ -177,6 +190,18 @@ impl Play<'_> {
                 self.tell(robot, Happening::Timer { node, timer });
             }
             LiveEvent::Look(watch) => self.look(key, watch),
+        }
+    }
+
+    /// A robot starts, unless it was put into a hole.
+    fn start(&mut self, robot: u32) {
+        let slot = self.live.members[robot as usize] as usize;
+        let gone = self.state.robots[robot as usize].status == Status::Gone;
+        let place = self.state.going[slot].place_at(self.now);
+        if !gone && self.live.is_hole(place) {
+            self.swallow(slot);
+        } else {
+            self.tell(robot, Happening::Start);
         }
     }
 
@@ -253,14 +278,14 @@ impl Play<'_> {
     /// A robot stops where it is and hears nothing any more.
     fn out_of_service(&mut self, robot: u32, status: Status, word: &'static str) {
         let slot = self.live.members[robot as usize] as usize;
-        self.stand(slot);
-        self.state.robots[robot as usize].status = status;
-        self.state.down.insert(robot, self.now);
-        let watches: Vec<u64> =
-            self.state.watches.iter().filter(|w| w.robot == robot).map(|w| w.watch).collect();
-        for watch in watches {
+        let own = self.state.watches.range((robot, 0)..=(robot, u64::MAX));
+        for watch in own.map(|(key, _)| key.1).collect::<Vec<u64>>() {
             self.unwatch(robot, watch);
         }
+        // Before it stands: nobody looks out any more for who is gone.
+        self.state.robots[robot as usize].status = status;
+        self.stand(slot);
+        self.state.down.insert(robot, self.now);
         self.note(robot, Note::Became(word));
         self.hear(robot, || Deal::Down);
     }
@@ -357,8 +382,28 @@ impl Play<'_> {
         }
     }
 
+    /// Somebody is going to be so fast, m/s, on ordinary ground.
+    pub(super) fn hurry(&mut self, speed: f64) {
+        let quickest = |most: f64, zone: &Zone| match zone.kind {
+            ZoneKind::Slow(factor) => math::max(most, factor),
+            ZoneKind::Swallow => most,
+        };
+        let speed = self.live.zones.iter().fold(1.0, quickest) * speed;
+        if speed > self.state.fastest {
+            // By powers of two, so that it is seldom.
+            self.state.fastest = power_of_two_above(speed);
+            self.aim_everything();
+        }
+    }
+
     /// The uid of a robot.
     pub(super) fn uid(&self, robot: u32) -> Uid {
         self.model.uids[self.live.members[robot as usize] as usize]
     }
+}
+
+/// The least power of two that is not below a positive number.
+fn power_of_two_above(x: f64) -> f64 {
+    let (exponent, rest) = (x.to_bits() >> 52, x.to_bits() & ((1 << 52) - 1));
+    if rest == 0 { x } else { f64::from_bits((exponent + 1) << 52) }
 }

@@ -4,7 +4,7 @@ use super::agenda::Agenda;
 use super::going::Going;
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swarmyard_base::hash::{bytes_hash, item_hash, mix64};
 use swarmyard_base::{Moment, Pose2, Time, Twist2, Uid};
@@ -76,8 +76,11 @@ pub struct Watching {
     /// How often.
     pub every: Every,
     /// For exact ones: when each body crosses the range next, by slot, or something fixed, by a number that is no slot;
-    /// and whether it comes in.
+    /// and whether it comes in. Only of what can do so soon.
     pub crossings: BTreeMap<u32, (Moment, bool)>,
+    /// For exact ones: what is within the range, by the same numbers. It is kept, and not worked out from where things
+    /// are, because a path may change at the very range.
+    pub within: BTreeSet<u32>,
 }
 
 /// Place of an event in the total order.
@@ -177,8 +180,12 @@ pub struct LiveState {
     pub queue: Agenda,
     /// When each timer runs out that is set, by robot and number: to find it among the events.
     pub timers: BTreeMap<(u32, u64), Moment>,
-    /// Push sensors that are switched on, by their numbers' order per robot.
-    pub watches: Vec<Watching>,
+    /// Push sensors that are switched on, by robot and number.
+    pub watches: BTreeMap<(u32, u64), Watching>,
+    /// No body is faster than this, or is going to be on the motion it was told to make, m/s.
+    pub fastest: f64,
+    /// No exact watch reaches farther than this, from centre to centre, m; 0 when there has been none.
+    pub widest: f64,
     /// Questions to programs outside that wait for answers: (robot, protocol, question), in order.
     pub asks: Vec<(u32, u16, Arc<[u8]>)>,
     /// Since when robots are out of service, by number.
@@ -213,7 +220,9 @@ impl LiveState {
             instant: Instant::default(),
             queue: Agenda::default(),
             timers: BTreeMap::new(),
-            watches: Vec::new(),
+            watches: BTreeMap::new(),
+            fastest: 0.0,
+            widest: 0.0,
             asks: Vec::new(),
             down: BTreeMap::new(),
             sent: 0,
@@ -296,7 +305,7 @@ impl LiveState {
             + size_of_val(&self.going[..])
             + size_of_val(&self.robots[..])
             + size_of_val(&self.moved[..])
-            + size_of_val(&self.watches[..])
+            + self.watches.len() * size_of::<((u32, u64), Watching)>()
             + size_of_val(&self.instant.robots[..])
             + motions
             + queue
@@ -321,14 +330,21 @@ impl LiveState {
                     h = mix64(h ^ word);
                 }
             }
+            if let Some(footing) = going.footing() {
+                h = mix64(h ^ footing.zone.map_or(0, moment) ^ footing.factor.to_bits());
+            }
             sum = sum.wrapping_add(mix64(h));
         }
         for (n, robot) in self.robots.iter().enumerate() {
             let word = robot.ordinal ^ (u64::from(robot.light) << 48) ^ ((robot.status as u64) << 56);
             sum = sum.wrapping_add(mix64(mix64(n as u64 ^ 0x51) ^ word));
         }
-        for w in &self.watches {
-            sum = sum.wrapping_add(mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch));
+        for w in self.watches.values() {
+            let mut h = mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch);
+            for slot in &w.within {
+                h = h.wrapping_add(mix64(u64::from(*slot) ^ 0x54));
+            }
+            sum = sum.wrapping_add(h);
         }
         for (robot, node, question) in &self.asks {
             let who = u64::from(*robot) << 16 | u64::from(*node);

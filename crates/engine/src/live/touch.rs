@@ -159,7 +159,8 @@ impl Play<'_> {
     fn glide(&mut self, slot: usize, after: &Side) {
         let pose = self.state.going[slot].pose_at(self.now);
         let twist = Twist2::new(after.velocity.x, after.velocity.y, after.spin);
-        self.set_going(slot, Going::free(self.now, pose, twist, true));
+        let factor = if self.live.zones.is_empty() { 1.0 } else { self.foothold(slot) };
+        self.slide(slot, pose, twist, factor);
     }
 
     fn report(&mut self, meeting: &Meeting, a: usize, b: Option<usize>, other: Other, impulse: f64) {

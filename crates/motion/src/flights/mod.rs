@@ -29,7 +29,7 @@ mod report;
 
 pub use path::Path;
 pub use predict::{disc_meeting, edge_meeting};
-pub use range::crossing;
+pub use range::{CLEAR_M, TOUCHING_M, crossing};
 
 use crate::calendar::Calendar;
 use crate::contact::Workspace;

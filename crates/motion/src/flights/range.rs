@@ -12,15 +12,18 @@ use swarmyard_part_api::Outline;
 
 /// What has been within the range is outside again when it is so much farther away, m: on bends and among corners
 /// nearer goings and comings are not told apart.
-const CLEAR_M: f64 = 1e-3;
+pub const CLEAR_M: f64 = 1e-3;
+
+/// Outlines nearer to each other than this touch, m: bodies that turn, go round bends or have corners stop at a skin's
+/// width, or a little more.
+pub const TOUCHING_M: f64 = 2.0 * SKIN.width_m;
 
 /// Nearer to the range than this counts as there where there is no closed form, m.
 const THERE_M: f64 = 1e-6;
 
 impl Flights {
-    /// When a body's outline comes within `range` of one of several others next, after `after` and not after `until`. The
-    /// others count as one thing: while it is within the range of any, nothing comes. Of two that move on lines without
-    /// turning it is found to the last bits; else to a micrometre.
+    /// When a body's outline, which is not within `range` of any of several others now, comes within it, after `after` and not
+    /// after `until`. Of two that move on lines without turning it is found to the last bits; else to a micrometre.
     #[must_use]
     pub fn approach(
         body: (&Path, &Outline),
@@ -31,14 +34,63 @@ impl Flights {
     ) -> Option<Moment> {
         let grown = body.1.grown(range);
         let me = (body.0, &grown);
-        let starts = things.iter().map(|t| t.0.start()).fold(body.0.start(), Moment::max);
-        let outside = leave(me, things, after.max(starts), until)?;
+        let from = after.max(latest(body.0, things));
         let first = |thing: &(Path, Outline)| match (is_plain(me), ends_at_rest(thing)) {
-            (true, Some(ends)) => edge_meeting((me.0, grown.reach()), ends).filter(|m| *m >= outside),
-            _ => touch(bent(me), bent((&thing.0, &thing.1)), outside, until),
+            (true, Some(ends)) => edge_meeting((me.0, grown.reach()), ends).filter(|m| *m >= from),
+            _ => touch(bent(me), bent((&thing.0, &thing.1)), from, until),
         };
         things.iter().filter_map(first).min().filter(|m| *m <= until && *m > after)
     }
+
+    /// When a body's outline has left the `range` of all of several others, by [`CLEAR_M`], not before `from` and not after
+    /// `until`. They count as one thing: while it is within the range of any, it has not.
+    #[must_use]
+    pub fn departure(
+        body: (&Path, &Outline),
+        things: &[(Path, Outline)],
+        range: f64,
+        from: Moment,
+        until: Moment,
+    ) -> Option<Moment> {
+        let grown = body.1.grown(range);
+        let me = (body.0, &grown);
+        let mut work = Workspace::default();
+        let speeds = things.iter().map(|t| fastest(&bent((&t.0, &t.1))));
+        let speed = fastest(&bent(me)) + speeds.fold(0.0, math::max);
+        let mut now = from.max(latest(body.0, things));
+        let mut apart = least_gap(me, things, now, &mut work);
+        while apart < 0.999 * CLEAR_M {
+            // It cannot be free sooner.
+            now = now.plus((CLEAR_M - apart) / speed);
+            if now > until || now == Moment::NEVER {
+                return None;
+            }
+            apart = least_gap(me, things, now, &mut work);
+        }
+        Some(now)
+    }
+
+    /// How much farther than `range` a body's outline is from the nearest of several others at a moment; negative when it is
+    /// within.
+    #[must_use]
+    pub fn gap_to(body: (&Path, &Outline), things: &[(Path, Outline)], range: f64, now: Moment) -> f64 {
+        least_gap((body.0, &body.1.grown(range)), things, now, &mut Workspace::default())
+    }
+}
+
+/// When the last of these paths starts.
+fn latest(path: &Path, things: &[(Path, Outline)]) -> Moment {
+    things.iter().map(|t| t.0.start()).fold(path.start(), Moment::max)
+}
+
+/// The gap between a body and the nearest of several others at a moment.
+fn least_gap(me: (&Path, &Outline), things: &[(Path, Outline)], now: Moment, work: &mut Workspace) -> f64 {
+    let gap_to = |thing: &(Path, Outline)| {
+        let both = Together::new(bent(me), bent((&thing.0, &thing.1)), Vec2::ZERO);
+        let (a, b) = both.movers();
+        gap_at(&a, &b, now.since(both.start), work)
+    };
+    things.iter().map(gap_to).fold(f64::INFINITY, math::min)
 }
 
 /// The ends of a line that stays where it is.
@@ -47,34 +99,6 @@ fn ends_at_rest((path, outline): &(Path, Outline)) -> Option<(Vec2, Vec2)> {
     matches!(path, Path::Straight { position, velocity, heading, .. }
         if *position == Vec2::ZERO && *velocity == Vec2::ZERO && *heading == 0.0)
     .then_some((a, b))
-}
-
-/// The first moment found at which a body is free of all things: at once if it is.
-fn leave(me: (&Path, &Outline), things: &[(Path, Outline)], from: Moment, until: Moment) -> Option<Moment> {
-    let mut work = Workspace::default();
-    let speed = fastest(&bent(me)) + things.iter().map(|t| fastest(&bent((&t.0, &t.1)))).fold(0.0, math::max);
-    let mut gap = |now: Moment| {
-        let gap_to = |thing: &(Path, Outline)| {
-            let both = Together::new(bent(me), bent((&thing.0, &thing.1)), Vec2::ZERO);
-            let (a, b) = both.movers();
-            gap_at(&a, &b, now.since(both.start), &mut work)
-        };
-        things.iter().map(gap_to).fold(f64::INFINITY, math::min)
-    };
-    let mut now = from;
-    let mut apart = gap(now);
-    if apart > 2.0 * SKIN.width_m {
-        return Some(now);
-    }
-    while apart < 0.999 * CLEAR_M {
-        // It cannot be free sooner.
-        now = now.plus((CLEAR_M - apart) / speed);
-        if now > until || now == Moment::NEVER {
-            return None;
-        }
-        apart = gap(now);
-    }
-    Some(now)
 }
 
 /// When two that are apart touch.

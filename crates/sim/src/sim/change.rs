@@ -259,10 +259,11 @@ fn read(scenario: &Scenario<'_>) -> Result<(Shelved, Diagnostics), Error> {
     let Scenario { name, text, overrides, loader, registry } = *scenario;
     let loaded = swarmyard_formats::read(name, text, overrides, loader, registry)
         .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
-    let Compiled { model, state } = compile(&loaded.scene, registry)
+    let Compiled { model, state, warnings } = compile(&loaded.scene, registry)
         .map_err(|problems| Error::Scenario(loaded.scene.sources.clone(), problems))?;
     let world = Shelved { start: Start::of(&state), model: Arc::new(model), overrides: overrides.to_vec() };
-    Ok((world, loaded.warnings))
+    let found = loaded.warnings.0.into_iter().chain(warnings.0);
+    Ok((world, Diagnostics(found.collect())))
 }
 
 /// The inputs of a stop as its step has to see them, where the world changes at it; `state` is that of the run there or later.

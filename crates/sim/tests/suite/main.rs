@@ -15,4 +15,6 @@ mod near;
 mod outside;
 mod push;
 mod schedulers;
+mod sight;
 mod thesis;
+mod zones;

@@ -218,6 +218,89 @@ fn a_contact_sensor_tells_the_light_of_what_touches() {
     }
 }
 
+/// Bodies with corners, and discs that come round a bend, stop a skin's width from what they touch: looking every 0.6 s feels
+/// it, a wall and a robot, from the contact on to the end.
+#[test]
+fn a_contact_sensor_at_intervals_feels_corners_and_bends_too() {
+    fn feel(cx: &mut Cx<'_>, _log: &Log) {
+        look_out(cx, 1, WatchFor::Contact, Every::Exact);
+        look_out(cx, 2, WatchFor::Contact, Every::Interval(0.6));
+    }
+    fn straight(cx: &mut Cx<'_>, log: &Log) {
+        feel(cx, log);
+        east(cx, log);
+    }
+    fn bent(cx: &mut Cx<'_>, log: &Log) {
+        feel(cx, log);
+        cx.go(MOTION, 1, Motion::Arc { speed: 2.0, spin: 0.05, for_s: 8.0 });
+    }
+    let wall = "[[wall]]\nname = \"w\"\npoints = [[9.7, -20], [9.7, 20]]\n";
+    for (outline, go) in
+        [("size = [2, 1]", straight as Deed), ("size = [2, 1]", bent as Deed), (DISC, bent as Deed)]
+    {
+        for (more, other) in [(wall, [30.0, 0.0, 0.0]), ("", [9.3, 0.4, 0.4])] {
+            let types = [
+                Type("walker", outline, [go, nothing, nothing]),
+                Type("still", "size = [1, 1]", [nothing, nothing, nothing]),
+            ];
+            let robots = [("walker", [0.0, 0.0, 0.0]), ("still", other)];
+            let (mut sim, log) = world("duration = \"10s\"", &types, &robots, more);
+            run(&mut sim);
+            let touched = times(&log, 0, 1);
+            assert!(touched.len() == 1 && touched[0] < 6.0, "{outline}: {touched:?}");
+            let looks: Vec<f64> = (1..=16).map(|k| 0.6 * f64::from(k)).filter(|t| *t > touched[0]).collect();
+            near(&times(&log, 0, 2), &looks, 1e-6);
+        }
+    }
+}
+
+/// Outlines 1.5 m apart, which is the range, at the very end of a motion: something has come. It goes away and comes again;
+/// it goes on, and is there already.
+#[test]
+fn an_exact_watch_misses_nobody_who_stops_at_the_very_range() {
+    fn watch(cx: &mut Cx<'_>, _log: &Log) {
+        look_out(cx, 1, WatchFor::Near { range: 1.5 }, Every::Exact);
+    }
+    fn come(cx: &mut Cx<'_>, _log: &Log) {
+        // From 0 to 4.5 m, at 2.25 s; away at 5 s for 1 s; at 8 s on to 5.5 m, past the range at 9 s; at 12 s on to 5.75 m.
+        let now = cx.now().since(Moment::ZERO);
+        let distance = match now as u32 {
+            0 => 4.5,
+            5 => -2.0,
+            8 => 3.0,
+            _ => 0.25,
+        };
+        cx.go(MOTION, 1, Motion::Forward { distance, speed: 2.0 });
+        if now < 11.0 {
+            cx.set_timer(if now == 0.0 {
+                5.0
+            } else if now < 6.0 {
+                3.0
+            } else {
+                4.0
+            });
+        }
+    }
+    for (outline, within) in [(DISC, 1e-9), ("size = [2, 1]", 1e-6)] {
+        let types =
+            [Type("guard", DISC, [watch, nothing, nothing]), Type("walker", outline, [come, come, nothing])];
+        let robots = [("guard", [8.0, 0.0, 0.0]), ("walker", [0.0, 0.0, 0.0])];
+        let (mut sim, log) = world("duration = \"15s\"", &types, &robots, "");
+        run(&mut sim);
+        near(&times(&log, 0, 1), &[2.25, 9.0], within);
+    }
+    // The same with a wall, 1.5 m from the rim of the one that comes and watches.
+    fn come_and_watch(cx: &mut Cx<'_>, log: &Log) {
+        watch(cx, log);
+        come(cx, log);
+    }
+    let types = [Type("walker", DISC, [come_and_watch, come, nothing])];
+    let wall = "[[wall]]\nname = \"w\"\npoints = [[7, -5], [7, 5]]\n";
+    let (mut sim, log) = world("duration = \"15s\"", &types, &[("walker", [0.0, 0.0, 0.0])], wall);
+    run(&mut sim);
+    near(&times(&log, 0, 1), &[2.25, 9.0], 1e-9);
+}
+
 /// A disc of radius 1 at (5, 0), a box whose side is at y = −3, a wall whose end is at (−4, 3): their nearest points, the
 /// nearest first, and what is farther than 4.5 m not at all.
 #[test]
@@ -442,6 +525,41 @@ fn what_looking_every_millisecond_finds_an_exact_watch_finds_within_that_millise
         );
         assert!(both - fixed > 30 && fixed > 60 && short * 20 < both, "{outline}: {both} {fixed} {short}");
     }
+}
+
+/// Robots that go by quanta, of another kind every quantum: who is not there at a look and is at the next has come between.
+#[test]
+fn an_exact_watch_follows_robots_that_go_by_quanta() {
+    let more = "[type.quantal]\nradius = 0.15\n[[type.quantal.part]]\nname = \"drive\"\nclass = \"diff-drive\"\n\
+                base = 0.2\n[[type.quantal.part]]\nname = \"ring\"\nclass = \"range-rays\"\nrays = 12\n\
+                start = 0.15\nrange = 1\n[type.quantal.controller]\nclass = \"wander\"\n\
+                [[robot]]\nname = \"q\"\ntype = \"quantal\"\ncount = 12\nlayout = { class = \"circle\", radius = 2 }\n";
+    let (mut come, mut told) = (0, 0);
+    for seed in 1..=8 {
+        let head = format!("duration = \"15s\"\nseed = {seed}\ncontact = \"ghost\"");
+        let types = [Type("guard", "radius = 0.3", [guard, wander, check_distance])];
+        let (mut sim, log) = world(&head, &types, &[("guard", [0.0, 0.0, 0.3])], more);
+        sim.run_until(15.0).expect("runs");
+        for (t, off) in of(&log, 0, 3) {
+            let Answer::Numbers(off) = off else { continue };
+            assert!(off[0] < 2e-6, "seed {seed}, at {t}: {off:?} m from the range");
+        }
+        let mut looks = vec![0; (15.0 / LOOK_S).round() as usize + 2];
+        for (t, answer) in of(&log, 0, 2) {
+            looks[(t / LOOK_S).round() as usize] = seen(&answer).len();
+        }
+        let times = times(&log, 0, 1);
+        for k in 2..looks.len() {
+            let (from, to) = ((k - 1) as f64 * LOOK_S - 1e-6, k as f64 * LOOK_S + 1e-6);
+            let fired = times.iter().filter(|t| **t >= from && **t <= to).count();
+            let more = looks[k].saturating_sub(looks[k - 1]);
+            assert!(fired >= more, "seed {seed}: {more} came at look {k}, and {fired} were told: {times:?}");
+            come += more;
+        }
+        told += times.len();
+    }
+    println!("{come} comings, {told} told");
+    assert!(come > 20 && told <= come + come / 10, "{come} {told}");
 }
 
 /// A sensor of one's own. Asked, it answers its argument doubled and the number of robots. At intervals it tells when its
