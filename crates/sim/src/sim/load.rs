@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use swarmyard_agents::{Crew, Elsewhere, Prices, Workshop};
-use swarmyard_base::{Diagnostic, Diagnostics};
+use swarmyard_base::Diagnostic;
 use swarmyard_engine::{Compiled, Grouping, Journal, Minds, Pool, Scratch, compile};
 use swarmyard_formats::{Loader, NoFiles};
 use swarmyard_part_api::Registry;
@@ -115,7 +115,8 @@ impl Sim {
         let loaded = swarmyard_formats::read(name, text, &options.overrides, loader, registry)
             .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
         let mut sim = Sim::from_scene(&loaded.scene, registry, options)?;
-        sim.warnings = loaded.warnings;
+        let compiled = std::mem::replace(&mut sim.warnings, loaded.warnings);
+        sim.warnings.0.extend(compiled.0);
         Ok(sim)
     }
 
@@ -124,7 +125,7 @@ impl Sim {
     /// # Errors
     /// All problems of the scene at once.
     pub fn from_scene(scene: &Scene, registry: &Registry, options: &Options) -> Result<Sim, Error> {
-        let Compiled { model, state } =
+        let Compiled { model, state, warnings } =
             compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
         let threads = if options.threads == 0 { threads_for(model.robots()) } else { options.threads };
         let model = Arc::new(model);
@@ -138,7 +139,7 @@ impl Sim {
             pool: Arc::new(Pool::new(threads).map_err(Error::System)?),
             grouping: options.grouping,
             notes: false,
-            warnings: Diagnostics::default(),
+            warnings,
             code: BTreeMap::new(),
             crew: Crew::default(),
             waiting: Vec::new(),
