@@ -217,28 +217,33 @@ fn a_host_that_is_frozen_in_the_middle_of_a_stream_changes_no_byte_of_it() {
 fn a_host_that_dies_with_the_source_and_two_modules_changes_no_byte_of_the_stream() {
     let dir = folder("whole-chain");
     let (mut a, b) = (Host::start("a", &dir, &[]), Host::start("b", &dir, &[]));
-    let long = "0.123456789 ".repeat(8);
+    // The rest is said when the host is gone, so the source is one of those that were lost.
+    let gone = dir.join("gone");
     let source = format!(
-        "sh -c 'i=0; while [ $i -lt 900 ]; do i=$((i+1)); echo 1 $((i % 2 + 2)) 5 $i {long}$i; done'"
+        "sh -c 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo 1 $((i % 2 + 2)) 5 $i; \
+         [ $i != 200 ] || until [ -e {} ]; do sleep 0.05; done; done'",
+        gone.display()
     );
-    let counter = dir.join("counter").display().to_string();
     let hosts = format!("{},{}", a.address(), b.address());
-    let mut child = command(&[
-        "simulate", "--lease", LEASE, "--hosts", &hosts, "a", &source, "a", "counter", "a", "counter",
-    ]);
+    let chain = ["a", &source, "a", "counter", "a", "counter"];
+    let mut child = command(&[&["simulate", "--lease", LEASE, "--hosts", &hosts][..], &chain].concat());
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut out: Vec<String> = lines.by_ref().take(60).collect();
     a.kill();
+    std::fs::write(gone, "").unwrap();
     out.extend(lines);
     let output = child.wait_with_output().unwrap();
     let told = errors(&output);
     assert!(output.status.success(), "{told}");
-    // Not each of them need be there still: the source may have said everything.
-    assert!(told.matches("runs on host `b`").count() >= 2, "{told}");
+    for module in ["1 (sh)", "2 (counter)", "3 (counter)"] {
+        assert!(told.contains(&format!("module {module}, 0 s: died: lost: host `a`")), "{told}");
+    }
+    assert_eq!(told.matches("runs on host `b`").count(), 3, "{told}");
     assert!(!told.contains("others than before") && !told.contains("in another way"), "{told}");
+    let counter = dir.join("counter").display().to_string();
     let local = run(&["simulate", "local", &source, "local", &counter, "local", &counter], "");
     assert_eq!(out, said(&local).lines().collect::<Vec<_>>(), "{told}");
-    assert_eq!(out.len(), 901);
+    assert_eq!(out.len(), 401);
 }
 
 #[test]
@@ -265,7 +270,10 @@ fn a_host_that_is_withdrawn_in_the_middle_of_a_stream_changes_no_byte_of_it() {
     let output = child.wait_with_output().unwrap();
     let told = errors(&output);
     assert!(output.status.success(), "{told}");
-    assert!(told.contains("host `a`") && told.contains("runs on host `b`"), "{told}");
+    assert!(
+        told.contains("lost: its owner needs the machine") && told.contains("runs on host `b`"),
+        "{told}"
+    );
     let local = run(&["simulate", "local", &source, "local", &counter], "");
     assert_eq!(out, said(&local).lines().collect::<Vec<_>>());
 }
