@@ -143,6 +143,13 @@ impl Engine {
         }
     }
 
+    /// Robots have come here whose programs go on where they are; `me` has just begun.
+    pub(crate) fn find_homes(&mut self, begin: &Begin, me: u32, lodgings: &Lodgings) {
+        if let (Engine::Share(engine), Some(homes)) = (self, &begin.homes) {
+            engine.welcome(homes, (me, &begin.members), lodgings);
+        }
+    }
+
     /// What bodies are called, by number.
     pub(crate) fn paths(&self) -> &Paths {
         match self {

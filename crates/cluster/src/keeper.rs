@@ -337,11 +337,11 @@ impl Keeper {
             let placed = safe.weigh(run.model, &placement);
             self.status.lock().unwrap_or_else(PoisonError::into_inner).placed = Some(placed);
         }
+        let goes_on = before.is_some_and(|e| e.stands_at(stop, &members)) && self.homes.0 == stop;
+        let homes = goes_on.then(|| self.homes.1.clone());
         let (cut, nowhere) = self.cut(&members, run.model);
         let safe = self.safe.get_or_insert_with(|| Safe::of(run));
         let tasks = safe.deal(&cut, &margins);
-        let homes = before.filter(|epoch| epoch.stands_at(stop, &members) && self.homes.0 == stop);
-        let homes = homes.map(|_| self.homes.1.clone());
         let mut begins = BTreeMap::new();
         for ((member, source), task) in members.iter().zip(sources).zip(tasks) {
             let begin = Begin {

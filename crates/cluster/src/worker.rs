@@ -355,7 +355,10 @@ impl Worker<'_> {
             (Some(Engine::Share(old)), Task::Share(charge)) if old.share.model().world == begin.hash => {
                 Engine::anew(old, (&begin, charge), borders, (*me, &self.links.lodgings))
             }
-            _ => Engine::new((&begin, world), borders, *threads, natives).map(|engine| (engine, false)),
+            _ => Engine::new((&begin, world), borders, *threads, natives).map(|mut engine| {
+                engine.find_homes(&begin, *me, &self.links.lodgings);
+                (engine, false)
+            }),
         }
         .map_err(Left::Failed)?;
         let others: Vec<u32> = begin.members.iter().copied().filter(|m| *m != self.setup.me).collect();

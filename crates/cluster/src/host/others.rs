@@ -143,7 +143,7 @@ mod tests {
         }
         let seen = |root: u32, before: &Sample| {
             let now = look(root);
-            (now.busy - before.busy) as f64 - (now.own - before.own) as f64
+            (now.busy - before.busy) as f64 - now.own.saturating_sub(before.own) as f64
         };
         let (with, without) = (seen(still.0.id(), &others), seen(std::process::id(), &ours));
         assert!(with - without >= 40.0, "{with} ticks of others, {without} without it");

@@ -25,6 +25,8 @@ struct Cost {
     lately: Sum,
     /// What it weighed then, in microseconds per quantum.
     weight: Option<f64>,
+    /// Of that, what its controllers took.
+    think_us: f64,
 }
 
 /// A sum over quanta that were measured.
@@ -97,10 +99,16 @@ impl Costs {
             let lately = std::mem::take(&mut cost.lately);
             if lately.quanta > 0 {
                 cost.weight = Some(lately.mean_us(lately.spent.all_ns()));
+                cost.think_us = lately.mean_us(lately.spent.think_ns);
             }
             cost.weight
         };
         self.bodies.iter_mut().map(weigh).collect()
+    }
+
+    /// What a body's controllers took when it was last weighed, in microseconds per quantum.
+    pub(super) fn think_us(&self, body: usize) -> f64 {
+        self.bodies.get(body).map_or(0.0, |cost| cost.think_us)
     }
 
     /// Writes down what was measured, when anything was.
@@ -144,6 +152,7 @@ mod tests {
         costs.add(4, &[(0, thought(9500), 1)]);
         assert_eq!(costs.weigh(), [Some(10.0), Some(1.0)]);
         assert_eq!(costs.weigh(), [Some(10.0), Some(1.0)], "nothing new was measured");
+        assert_eq!([0, 1, 7].map(|body| costs.think_us(body)), [9.5, 0.5, 0.0]);
         let mut robots = Vec::new();
         costs.write(&mut robots);
         let a = &robots[0];

@@ -96,7 +96,8 @@ impl Keeper {
     pub(super) fn tell_epoch(&mut self, why: &str) {
         let Some(epoch) = &self.epoch else { return };
         let (number, begun, workers) = (epoch.number, epoch.begun, epoch.members.len());
-        self.tell(&format!("epoch {number} begins at step {begun} with {workers} workers, because {why}"));
+        let workers = if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") };
+        self.tell(&format!("epoch {number} begins at step {begun} with {workers}, because {why}"));
     }
 
     pub(super) fn tell(&mut self, text: &str) {

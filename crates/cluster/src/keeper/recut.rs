@@ -5,6 +5,7 @@
 //! nothing is done, and it is thought of less and less often.
 
 use super::Keeper;
+use super::safe::Stays;
 use std::collections::BTreeSet;
 use swarmyard_base::math;
 use swarmyard_engine::{Cut, How, Model};
@@ -48,6 +49,18 @@ impl Keeper {
         (cut, nowhere.into_iter().collect())
     }
 
+    /// What stays where it is when the plane is cut anew for these: native programs, as far as it is known where they run.
+    fn stays(&self, members: &[u32], model: &Model) -> Stays {
+        let mut stays = Stays::new();
+        for home in &self.homes.1 {
+            let place = members.iter().position(|m| *m == home.worker);
+            if let (Some(body), Some(place)) = (model.slot_of(home.robot), place) {
+                stays.insert(body as u32, (place as u32, self.costs.think_us(body)));
+            }
+        }
+        stays
+    }
+
     /// Sees whether work was even, decides when to cut anew if it was not, and begins to count anew.
     pub(super) fn at_checkpoint(&mut self, model: &Model) {
         let mut recut = std::mem::take(&mut self.recut);
@@ -56,7 +69,9 @@ impl Keeper {
             && epoch.begun < epoch.reached
             && recut.at.is_none()
         {
-            let greatest = |cut: &Cut| safe.loads(cut).into_iter().fold(0.0, math::max);
+            // What a native program takes is taken where it runs: no cut changes that.
+            let stays = self.stays(&epoch.members, model);
+            let greatest = |cut: &Cut| safe.loads(cut, &stays).into_iter().fold(0.0, math::max);
             let loads = || (greatest(&epoch.cut), greatest(&self.cut(&epoch.members, model).0));
             if recut.is_worth_it(epoch.work.values().copied(), loads) {
                 // Programs outside would be led through their past if workers had gone on: then it is announced.

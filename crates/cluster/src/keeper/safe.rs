@@ -2,6 +2,7 @@
 
 use crate::saved::Image;
 use std::collections::{BTreeMap, BTreeSet};
+use swarmyard_base::math;
 use swarmyard_engine::{
     Clock, Cut, How, InputKind, Margins, Minds, Model, Parcel, Pool, Scratch, State, Step, restore, step,
 };
@@ -12,6 +13,10 @@ use crate::message::Task;
 
 /// What a body weighs at least, of the mean.
 const LEAST: f64 = 0.01;
+
+/// What of a body's weight stays with a worker whoever has the body, because its native programs do: by body, the worker's place and
+/// the weight.
+pub(super) type Stays = BTreeMap<u32, (u32, f64)>;
 
 /// A run at its last checkpoint, and the hashes of what was shown since.
 pub(super) struct Safe {
@@ -156,8 +161,19 @@ impl Safe {
     }
 
     /// What each worker would have to do with such a cut, as far as bodies were weighed.
-    pub(super) fn loads(&self, cut: &Cut) -> Vec<f64> {
-        cut.loads(self.bodies().iter().map(|p| (p.number, p.seen.pose.at, self.weight(p.number))))
+    pub(super) fn loads(&self, cut: &Cut, stays: &Stays) -> Vec<f64> {
+        let travels = |body: u32| {
+            let all = self.weight(body);
+            math::max(all - stays.get(&body).map_or(0.0, |(_, weight)| *weight), LEAST * all)
+        };
+        let mut loads =
+            cut.loads(self.bodies().iter().map(|p| (p.number, p.seen.pose.at, travels(p.number))));
+        for (place, weight) in stays.values() {
+            if let Some(load) = loads.get_mut(*place as usize) {
+                *load += weight;
+            }
+        }
+        loads
     }
 
     fn weight(&self, body: u32) -> f64 {
