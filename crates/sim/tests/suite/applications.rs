@@ -111,6 +111,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("radio-relay", "range = 5", "range = 30"),
     ("random-movement", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
     ("reserved-gathering", "motion = \"reservation\"", ""),
+    ("reserved-gathering", "chunk = 5", "chunk = 30"),
     ("river-and-hole", "factor = 0.25", "factor = 0.26"),
     ("river-and-hole", "kind = \"swallow\"", "kind = \"slow\""),
     ("two-kinds-of-time", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
