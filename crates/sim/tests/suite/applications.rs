@@ -81,6 +81,21 @@ fn every_application_meets_its_assertions() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn every_application_names_its_source() {
+    for name in WORLDS {
+        let text = std::fs::read_to_string(path(name)).expect("it can be read");
+        let line = text
+            .lines()
+            .find_map(|l| l.strip_prefix("# Source: "))
+            .unwrap_or_else(|| panic!("`{name}` does not"));
+        for file in line.trim_end_matches('.').split(", ") {
+            let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+            assert!(file.is_file(), "`{name}`: there is no `{}`", file.display());
+        }
+    }
+}
+
 /// A world, a piece of its text, and what makes an assertion fail in its place.
 const BROKEN: &[(&str, &str, &str)] = &[
     ("ask-for-help", "mean = \"10s\"", "mean = \"10000s\""),
