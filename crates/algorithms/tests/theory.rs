@@ -284,8 +284,8 @@ fn held_up(n: usize, seed: u64, patience: u32, tries: u32) -> f64 {
 fn an_adversary_in_asynchrony_cannot_keep_robots_from_halving_their_diameter_within_n_squared_rounds() {
     for n in [2, 3, 5, 8, 16] {
         let mut worst = 0.0;
-        for seed in 0..6 {
-            for patience in [2, 6, 20] {
+        for seed in 0..4 {
+            for patience in [2, 8] {
                 for tries in [1, 4, 32] {
                     worst = math::max(worst, held_up(n, seed, patience * n as u32, tries));
                 }

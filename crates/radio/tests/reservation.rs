@@ -552,6 +552,20 @@ fn a_circle_that_opens_and_closes_again_is_given_up_all_the_same() {
     assert!(wrong.is_empty());
 }
 
+/// Robot 1 never thinks of something else: after twenty seconds robot 0, that has asked first, must.
+#[test]
+fn who_has_asked_first_gives_up_when_the_last_one_has_done_so_for_long_in_vain() {
+    let (here, there) = (Vec2::ZERO, Vec2::new(0.4, 0.0));
+    let again = (0..30).map(|k| (1.0 + 1.3 * f64::from(k), 1, Some(here)));
+    let orders: Vec<_> = [(1.0, 0, Some(there))].into_iter().chain(again).collect();
+    let (ends, said, wrong) = send_at(&[here, there], &orders, None, 60.0);
+    let of = |robot: u32| ends.iter().filter(|e| e.0 == robot).count();
+    assert_eq!(of(0), 1, "{ends:?}");
+    assert!(of(1) > 10, "{ends:?}");
+    assert!(said.contains("p0 said gives up its way: the others do not get out of it"));
+    assert!(wrong.is_empty());
+}
+
 /// Robot 2 stands and wants nothing; robot 1 wants to where it is, and robot 0 to where robot 1 is.
 #[test]
 fn who_waits_for_one_that_wants_nothing_gives_up_after_a_while_if_it_is_told_to() {

@@ -12,8 +12,9 @@
 //! - **Guarantees**: robots that use it never touch each other; nobody is overtaken in the order of asking.
 //!   Robots that wait for each other in a circle all find the same circle. If asking in another order helps, one
 //!   of them asks again; if they stand in each other's way, they say so, and after `patience` the one with the
-//!   highest number gives up: its motion ends as `Replaced`, and its algorithm must think of something else. So it
-//!   does after `wait`, if that is given, when it waits in the end for a robot that stands and wants nothing.
+//!   highest number gives up: its motion ends as `Replaced`, and its algorithm must think of something else. One that
+//!   is hemmed in would do so for ever: who has asked first and has been in a deadlock for forty times as long gives up
+//!   as well. So does, after `wait`, if that is given, who waits in the end for a robot that stands and wants nothing.
 //! - **Assumes**: a total order broadcast; a `gps`; that a robot's outline is within `radius`, that it strays less
 //!   than `margin` from its way, and that a motion below ends as `Replaced` when it is told to halt. A robot that
 //!   crashes keeps what it has: others wait outside. Other things than such robots are not seen by it: what the
@@ -32,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Vec2};
+use swarmyard_base::{Diagnostic, Moment, Vec2};
 use swarmyard_part_api::{
     Answer, Broadcast, Built, Class, Cx, Drive, Ended, Indication, Kind, Microprotocol, Moving, Param,
     ParamType, PortSpec, ProtocolModel, ProtocolPort, Query, Request, ServiceKind, Sheet, TypeLayout, User,
@@ -73,6 +74,9 @@ fn build(params: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> 
     };
     Ok(Built::Protocol(Arc::new(PathReservation { rules })))
 }
+
+/// After so many times its patience a robot no longer expects that others solve a deadlock it is in.
+const HEMMED_IN: f64 = 40.0;
 
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 const BROADCAST: ProtocolPort<Broadcast> = ProtocolPort::new(1);
@@ -187,6 +191,8 @@ struct Memory {
     /// The reservation for which a deadlock was reported, with whom; and the timer to give it up.
     reported: (u64, Vec<u32>),
     timer: Option<u64>,
+    /// The reservation that was last in a deadlock, and since when.
+    jammed: Option<(u64, Moment)>,
     /// The timer to give up a way that leads, in the end, to somebody who stands and wants nothing.
     in_vain: Option<u64>,
 }
@@ -491,9 +497,24 @@ impl Memory {
             cx.say(&format!("deadlock: robots {:?} stand in each other's way", report.1));
             self.reported = report;
         }
+        if self.rules.give_up && self.has_waited_longest(number, cx) {
+            return self.give_up("gives up its way: the others do not get out of it", cx);
+        }
         if gives_way && self.timer.is_none() {
             self.timer = Some(cx.set_timer(self.rules.patience_s));
         }
+    }
+
+    /// Whether, of a circle that stays a deadlock however often its last one gives up, it is the one to give up. No
+    /// timer is needed: it is asked whenever the last one has asked again.
+    fn has_waited_longest(&mut self, number: u64, cx: &Cx<'_>) -> bool {
+        let since = match self.jammed {
+            Some((jammed, since)) if jammed == number => since,
+            _ => cx.now(),
+        };
+        self.jammed = Some((number, since));
+        let long = cx.now().since(since) > HEMMED_IN * self.rules.patience_s;
+        long && self.book.eldest(&self.reported.1) == Some(cx.me())
     }
 
     /// Measures how long, without a break, its waiting has led to somebody who wants nothing.

@@ -172,6 +172,12 @@ impl Book {
         robots
     }
 
+    /// Of some robots the one whose next reservation was asked for first.
+    pub(super) fn eldest(&self, robots: &[u32]) -> Option<u32> {
+        let asked = robots.iter().filter_map(|r| Some((self.next_of(*r)?.0, *r)));
+        asked.min().map(|(_, robot)| robot)
+    }
+
     /// One that stands, wants nothing, and must go before this robot can: it waits for it, or for somebody who does.
     pub(super) fn waits_in_vain(&self, robot: u32) -> Option<u32> {
         let (mut known, mut open) = (BTreeSet::from([robot]), vec![robot]);

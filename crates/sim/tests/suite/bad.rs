@@ -30,10 +30,13 @@ fn every_world_that_cannot_work_is_refused_where_and_why_it_says() {
             let at: Vec<&str> = at.rsplit(':').take(2).collect();
             format!("{} {}", at.into_iter().rev().collect::<Vec<_>>().join(":"), d.code)
         };
-        let found: Vec<String> = problems.0.iter().map(place).collect();
+        let (mut found, mut expected): (Vec<String>, _) =
+            (problems.0.iter().map(place).collect(), directives(&text, "expect"));
+        found.sort_unstable();
+        expected.sort_unstable();
         let helps: Vec<&str> = problems.0.iter().filter_map(|d| d.help.as_deref()).collect();
         let helped = |piece: &&str| helps.iter().any(|h| h.contains(piece));
-        if found != directives(&text, "expect") || !directives(&text, "help").iter().all(helped) {
+        if found != expected || !directives(&text, "help").iter().all(helped) {
             wrong.push(format!("{}: {found:?}, {helps:?}\n{problems:?}", file.display()));
         }
     }

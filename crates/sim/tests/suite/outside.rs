@@ -159,7 +159,7 @@ fn gathering_in_c_is_made_careful_as_the_built_in_one_is() {
     let with = |algorithm: &str| {
         let text =
             format!("{before}[type.robot.algorithm]\nmotion = \"reservation\"\n{algorithm}\n\n{after}");
-        Sim::from_text(&text.replacen("200s", "60s", 1)).unwrap_or_else(|e| panic!("{e}"))
+        Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"))
     };
     let own = "class = \"gathering\"\nnear = 0.01\nspeed = [3, 6]\nturn_speed = [\"3deg/s\", \"9deg/s\"]";
     let program = format!("class = \"program\"\ncode = '''\n{code}'''");
