@@ -206,10 +206,15 @@ impl Play<'_> {
 /// What is going to happen to a robot, in order.
 fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
     // What happens first at one moment comes first.
-    let collision =
-        play.collision_ahead(slot as usize).map(|(at, what)| (at, format!("collision with {what}")));
-    let motion = collision.into_iter().chain(play.motion_ahead(slot as usize));
-    let mut all: Vec<Pending> = motion.map(|(at, what)| Pending { at, conditional: true, what }).collect();
+    let collision = play.collision_ahead(slot as usize).map(|(at, other, robot)| Pending {
+        at,
+        conditional: true,
+        what: format!("collision with {other}"),
+        robot,
+    });
+    let motion = play.motion_ahead(slot as usize).into_iter();
+    let motion = motion.map(|(at, what)| Pending { at, conditional: true, what, robot: None });
+    let mut all: Vec<Pending> = collision.into_iter().chain(motion).collect();
     for (key, event) in play.state.queue.iter() {
         let (mine, conditional, what) = match event {
             LiveEvent::Zone(s) => (*s == slot, true, "zone".to_owned()),
@@ -223,7 +228,7 @@ fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
             LiveEvent::Fault(_) | LiveEvent::Wake(_) | LiveEvent::Arrive(_) => (false, false, String::new()),
         };
         if mine {
-            all.push(Pending { at: key.at, conditional, what });
+            all.push(Pending { at: key.at, conditional, what, robot: None });
         }
     }
     all.sort_by_key(|p| p.at);
