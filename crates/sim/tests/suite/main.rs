@@ -11,4 +11,5 @@ mod live;
 mod near;
 mod outside;
 mod push;
+mod services;
 mod thesis;

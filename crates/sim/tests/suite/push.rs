@@ -420,7 +420,7 @@ fn what_looking_every_millisecond_finds_an_exact_watch_finds_within_that_millise
 
 /// A sensor of one's own. Asked, it answers its argument doubled and the number of robots. At intervals it tells when its
 /// robot is east of a place; exactly, when something comes within a distance.
-struct Sniffer;
+pub(crate) struct Sniffer;
 
 impl EventSensor for Sniffer {
     fn pull(&self, query: &Query, world: &dyn Surroundings) -> Option<Answer> {
@@ -441,7 +441,7 @@ impl EventSensor for Sniffer {
 }
 
 /// A motion module of one's own: goes along a square, `args` being its side and the speed.
-struct Squares;
+pub(crate) struct Squares;
 
 impl MotionModule for Squares {
     fn plan(&self, from: Pose2, motion: &Motion) -> Option<Result<Plan, String>> {
