@@ -41,6 +41,10 @@ impl Row {
 }
 
 /// An argument, with its name.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "names are compared with the header, the module and the document")
+)]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg {
     /// A real number.
