@@ -474,7 +474,8 @@ fn a_hostile_program_cannot_harm_protocols_or_others_through_them() {
         let failed: Vec<&str> = lines_of(&told, 1).into_iter().filter(|l| l.contains("failed")).collect();
         assert_eq!(failed.len(), usize::from(!why.is_empty()), "{code}: {failed:?}");
         assert!(failed.iter().all(|l| l.contains(why)), "{code}: {failed:?}");
-        assert_eq!(lines_of(&told, 0).into_iter().filter(|l| *l == "agreed" || *l == "led").count(), 2, "{code}: {told:?}");
+        let well = lines_of(&told, 0);
+        assert!(well.contains(&"agreed") && well.contains(&"led"), "{code}: {told:?}");
     }
 }
 
