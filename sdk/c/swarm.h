@@ -35,7 +35,19 @@ enum {
     SWARM_MESSAGE = 5,   /* `x` bytes came from robot `a` over the link: swarm_message */
     SWARM_BROADCAST = 6, /* `x` bytes came from robot `a` over the broadcast: swarm_message */
     SWARM_TIMER = 7,     /* timer `a` has run out */
-    SWARM_PUSHED = 8     /* watch `a` has fired: the nearest thing is at (x, y), robot swarm_other() */
+    SWARM_PUSHED = 8,    /* watch `a` has fired: the nearest thing is at (x, y), robot swarm_other(); swarm_numbers */
+    SWARM_PASSED = 9,    /* motion `a` passes an event of its pattern, and goes on: its name, swarm_message */
+
+    /* Of the protocols that the scenario names for the algorithm (`consensus = "paxos"`); nothing of others. */
+    SWARM_DECIDED = 10,   /* consensus: instance `a` (in full `y`) is decided: swarm_message, a value of `x` bytes */
+    SWARM_SUSPECTED = 11, /* detector: robot `a` seems to have failed */
+    SWARM_TRUSTED = 12,   /* detector: robot `a` does not seem so any more */
+    SWARM_LEADS = 13,     /* leader: robot `a` leads now */
+    SWARM_ENTERED = 14,   /* mutex: it is alone until swarm_leave */
+    SWARM_VIEW = 15,      /* membership: view `a` of the group, of `x` robots: swarm_numbers */
+    SWARM_CAST = 16,      /* membership: `x` bytes came from robot `a` in the group: swarm_message */
+    SWARM_CLOCK = 17,     /* clock: it shows `x` seconds, and is off by at most `y`; -1 while it cannot say */
+    SWARM_CUSTOM = 18     /* custom: `x` bytes of the protocol there: swarm_message */
 };
 
 void robot_event(int kind, int a, double x, double y); /* yours */
@@ -47,11 +59,13 @@ typedef struct {
     int32_t light;
 } swarm_seen;
 
-/* Something that is going to happen; a conditional one only if nothing comes between. */
+/* Something that is going to happen; a conditional one only if nothing comes between. A collision has the number of the
+ * `robot` that it is with; -1 when there is none. */
 typedef struct {
     double at;
     int32_t conditional;
-    char what[20];
+    int32_t robot;
+    char what[48]; /* "collision with /robots/b", "finish turn", "pass NAME", "timer", "message", ... */
 } swarm_coming;
 
 /* ---- Who and when ---- */
@@ -66,6 +80,7 @@ SWARM_FROM("turn") int swarm_turn(double by, double turn_speed);
 SWARM_FROM("forward") int swarm_forward(double distance, double speed);
 SWARM_FROM("velocity") int swarm_velocity(double vx, double vy, double for_s);
 SWARM_FROM("arc") int swarm_arc(double speed, double spin, double for_s);
+SWARM_FROM("pattern") int swarm_pattern(const char *name, const double *args, int count); /* of a motion module */
 SWARM_FROM("halt") void swarm_halt(void);
 
 /* ---- Sensors that are asked: how many were found, of which at most `most` are written; -1 without the sensor ---- */
@@ -73,17 +88,37 @@ SWARM_FROM("gps") int swarm_gps(double error, double *xy);
 SWARM_FROM("gps_all") int swarm_gps_all(double error, swarm_seen *out, int most);
 SWARM_FROM("view") int swarm_view(double range, swarm_seen *out, int most);
 SWARM_FROM("proximity") int swarm_proximity(double range, double *distances, int most);
+SWARM_FROM("proximity_points") int swarm_proximity_points(double range, swarm_seen *out, int most);
+/* A sensor of your own, by the name of the part; a point is two numbers, a thing seen is x, y, robot, light. */
+SWARM_FROM("sense") int swarm_sense(const char *sensor, const double *args, int count, double *out, int most);
 
 /* ---- Push sensors; an interval of 0 is exact: it fires at the very moment. 0 when there are too many ---- */
 SWARM_FROM("watch_near") int swarm_watch_near(double range, double interval);
 SWARM_FROM("watch_contact") int swarm_watch_contact(double interval);
+SWARM_FROM("watch_own") int swarm_watch_own(const char *sensor, double interval, const double *args, int count);
 SWARM_FROM("unwatch") void swarm_unwatch(int watch);
+/* The numbers of this event: what a push saw, as swarm_sense has it; who is in a view. */
+SWARM_FROM("numbers") int swarm_numbers(double *out, int most);
 
-/* ---- Messages, of at most 16384 bytes ---- */
+/* ---- Messages; they, values and what is persisted have at most 16384 bytes ---- */
 SWARM_FROM("send") void swarm_send(int to, const void *data, int bytes);
 SWARM_FROM("send_all") void swarm_send_all(const void *data, int bytes);   /* to all others, one by one */
 SWARM_FROM("broadcast") void swarm_broadcast(const void *data, int bytes); /* by the protocol at the port */
 SWARM_FROM("message") int swarm_message(void *out, int most);              /* the one of this event: its length */
+
+/* ---- Protocols that the scenario names for the algorithm: 1, or 0 when it names none. They answer by events ---- */
+SWARM_FROM("propose") int swarm_propose(int instance, const void *value, int bytes); /* consensus */
+SWARM_FROM("monitor") int swarm_monitor(void); /* detector; those of the library look out from the start */
+SWARM_FROM("elect") int swarm_elect(void);     /* leader */
+SWARM_FROM("enter") int swarm_enter(void);     /* mutex */
+SWARM_FROM("leave") int swarm_leave(void);
+SWARM_FROM("join") int swarm_join(void);       /* membership */
+SWARM_FROM("quit") int swarm_quit(void);
+SWARM_FROM("exclude") int swarm_exclude(int robot);
+SWARM_FROM("cast") int swarm_cast(const void *data, int bytes); /* to all in the group */
+SWARM_FROM("clock") int swarm_clock(void);     /* clock: what it shows now */
+SWARM_FROM("clock_at") int swarm_clock_at(double reading); /* when it shows that */
+SWARM_FROM("private") int swarm_private(const void *data, int bytes); /* custom: what your own protocol understands */
 
 /* ---- Time and chance ---- */
 SWARM_FROM("timer") int swarm_timer(double after_s); /* 0 when there are too many */
@@ -94,7 +129,9 @@ SWARM_FROM("uniforms") void swarm_uniforms(double *out, int n); /* in [0, 1), at
 /* ---- The rest ---- */
 SWARM_FROM("say") void swarm_say(const char *text); /* into the log; at most 200 characters */
 SWARM_FROM("shine") void swarm_shine(int light);    /* 0 to 255, which others see */
-SWARM_FROM("pending") int swarm_pending(int robot, swarm_coming *out, int most);
+SWARM_FROM("coming") int swarm_pending(int robot, swarm_coming *out, int most);
+SWARM_FROM("persist") void swarm_persist(const void *data, int bytes); /* survives a crash of the robot */
+SWARM_FROM("persisted") int swarm_persisted(void *out, int most);      /* the last: its length, or -1 */
 
 #ifdef __cplusplus
 }

@@ -24,10 +24,27 @@ _in, _out = sys.stdin, sys.stdout
 sys.stdout = sys.stderr  # what is printed must not get between the calls
 
 Seen = namedtuple("Seen", "robot x y light")  # robot is -1 when it is none
-Pending = namedtuple("Pending", "at conditional what")
 Message = namedtuple("Message", "sender data broadcast")
 Timer = namedtuple("Timer", "number")
-Pushed = namedtuple("Pushed", "watch seen")
+Pushed = namedtuple("Pushed", "watch seen")  # seen is what the sensor answered: [Seen], (x, y) or [number]
+Passed = namedtuple("Passed", "motion name")  # an event of a motion pattern; the motion goes on
+
+# Of protocols that the scenario names for the algorithm (`leader = "election"`).
+Decided = namedtuple("Decided", "instance value")
+Suspected = namedtuple("Suspected", "robot")
+Trusted = namedtuple("Trusted", "robot")
+Leads = namedtuple("Leads", "robot")
+Entered = namedtuple("Entered", "")
+View = namedtuple("View", "number members")
+Cast = namedtuple("Cast", "sender data")
+Clock = namedtuple("Clock", "reading error")  # error is None while it cannot say
+Custom = namedtuple("Custom", "data")
+
+
+class Pending(namedtuple("Pending", "at conditional what")):
+    """Something that is going to happen; `robot` is the one that a collision is with, or -1."""
+
+    robot = -1
 
 
 class Ended(namedtuple("Ended", "motion how other x y")):
@@ -84,6 +101,13 @@ class Robot:
     def start_arc(self, speed, spin, for_s):
         return self._numbered("arc", speed, spin, for_s)
 
+    def pattern(self, name, *args):
+        """A pattern of one of the robot's motion modules; what it passes on the way is kept as `Passed`."""
+        return self._until_ended(self.start_pattern(name, *args))
+
+    def start_pattern(self, name, *args):
+        return self._numbered("pattern", name, *args)
+
     def halt(self):
         self._call("halt")
 
@@ -106,17 +130,75 @@ class Robot:
             return self._inbox.popleft()
         timer = None if timeout is None else self.timer(timeout)
         while not self._inbox:
-            if self._until(lambda event: event is None or event == Timer(timer)) is not None:
+            if self._until(lambda event: event is None or _is_timer(event, timer)) is not None:
                 return None
         if timer is not None:
             self.cancel(timer)
         return self._inbox.popleft()
 
+    # ---- protocols that the scenario names for the algorithm: they answer by events, see `wait_for` ----
+
+    def propose(self, instance, value):
+        """`consensus`: answered by `Decided`."""
+        self._call("propose", int(instance), value.hex() or "-")
+
+    def monitor(self):
+        """`detector`: tells by `Suspected` and `Trusted`; those of the library do so from the start."""
+        self._call("monitor")
+
+    def elect(self):
+        """`leader`: answered by `Leads`."""
+        self._call("elect")
+
+    def enter(self):
+        """`mutex`: answered by `Entered`."""
+        self._call("enter")
+
+    def leave(self):
+        self._call("leave")
+
+    def join(self):
+        """`membership`: answered by `View`."""
+        self._call("join")
+
+    def quit(self):
+        self._call("quit")
+
+    def exclude(self, other):
+        self._call("exclude", int(other))
+
+    def cast(self, data):
+        """To all in the group, itself among them, as `Cast`."""
+        self._call("cast", data.hex() or "-")
+
+    def clock(self):
+        """`clock`: answered by `Clock`."""
+        self._call("clock")
+
+    def clock_at(self, reading):
+        """The same, when the clock shows that."""
+        self._call("clock_at", float(reading))
+
+    def private(self, data):
+        """`custom`: bytes that a protocol of your own understands; it tells by `Custom`."""
+        self._call("private", data.hex() or "-")
+
+    # ---- what survives a crash of the robot ----
+
+    def persist(self, data):
+        """Writes bytes down, in place of what was there."""
+        self._call("persist", data.hex() or "-")
+
+    def persisted(self):
+        """What was written down last; `None` when nothing was."""
+        words = self._question("persisted")
+        return _bytes(words[1]) if words[0] == "bytes" else None
+
     # ---- time ----
 
     def sleep(self, seconds):
-        timer = Timer(self.timer(seconds))
-        self._until(lambda event: event == timer)
+        timer = self.timer(seconds)
+        self._until(lambda event: _is_timer(event, timer))
 
     def timer(self, after_s):
         return self._numbered("timer", after_s)
@@ -125,8 +207,20 @@ class Robot:
         self._call("cancel", timer)
 
     def next_event(self):
-        """Whatever happens next and is no message: `Ended`, `Timer` or `Pushed`; waits for it."""
+        """Whatever happens next and is no message: `Ended`, `Timer`, `Pushed`, `Leads`, …; waits for it."""
         return self._events.popleft() if self._events else self._until(lambda event: event is not None)
+
+    def wait_for(self, *kinds, **fields):
+        """The next event of one of these kinds, as in `robot.wait_for(Decided, instance=3)`; waits for it."""
+
+        def wanted(event):
+            return isinstance(event, kinds) and all(getattr(event, k, None) == v for k, v in fields.items())
+
+        for k, event in enumerate(self._events):
+            if wanted(event):
+                del self._events[k]
+                return event
+        return self._until(wanted)
 
     # ---- sensors, chance, and the rest: these answer at once ----
 
@@ -142,12 +236,27 @@ class Robot:
     def proximity(self, range_m):
         return [float(word) for word in self._ask("proximity", range_m, "numbers")[1:]]
 
+    def proximity_points(self, range_m):
+        """For each thing within the range the point of it that is nearest."""
+        return _seen(self._ask("proximity_points", range_m, "seen"))
+
+    def sense(self, sensor, *args):
+        """A sensor of your own, by the name of the part: [Seen], (x, y) or [number]."""
+        words = self._question("sense", sensor, *(float(n) for n in args))
+        if words[0] == "no":
+            raise RuntimeError(" ".join(words[1:]))
+        return _answer(words)
+
     def uniform(self, low=0.0, high=1.0):
         return low + (high - low) * float(self._ask("uniform", 1, "numbers")[1])
 
     def pending(self, other=None):
-        words = self._ask("pending", self.me if other is None else other, "pending")[1:]
-        return [Pending(float(a), b == "1", c) for a, b, c in zip(words[0::3], words[1::3], words[2::3])]
+        words = self._ask("coming", self.me if other is None else other, "coming")[1:]
+        found = []
+        for at, conditional, number, what in zip(words[0::4], words[1::4], words[2::4], words[3::4]):
+            found.append(Pending(float(at), conditional == "1", what))
+            found[-1].robot = int(number)
+        return found
 
     def watch_near(self, range_m, interval=0.0):
         """Switches a push sensor on; an interval of 0 is exact. Answers the watch's number."""
@@ -155,6 +264,10 @@ class Robot:
 
     def watch_contact(self, interval=0.0):
         return self._numbered("watch_contact", interval)
+
+    def watch_own(self, sensor, interval=0.0, *args):
+        """A sensor of your own, by the name of the part."""
+        return self._numbered("watch_own", sensor, interval, *args)
 
     def unwatch(self, watch):
         self._call("unwatch", watch)
@@ -173,13 +286,16 @@ class Robot:
     def _numbered(self, word, *numbers):
         # Motions, timers and watches are numbered together, in the order of the calls.
         self._given += 1
-        self._call(word, *(float(n) for n in numbers))
+        self._call(word, *(n if isinstance(n, str) else float(n) for n in numbers))
         return self._given
 
-    def _ask(self, word, argument, answer):
-        self._call(word, argument)
+    def _question(self, *words):
+        self._call(*words)
         _out.flush()
-        words = self._line()
+        return self._line()
+
+    def _ask(self, word, argument, answer):
+        words = self._question(word, argument)
         if words[:1] != [answer]:
             raise RuntimeError(" ".join(words[1:]) or "no answer")
         return words[1:]
@@ -216,13 +332,13 @@ class Robot:
             at = [int(words[3]), float(words[4]), float(words[5])] if words[2] == "collided" else [-1, 0.0, 0.0]
             return Ended(int(words[1]), words[2], *at)
         if words[0] in ("message", "broadcast"):
-            data = b"" if words[2] == "-" else bytes.fromhex(words[2])
-            return Message(int(words[1]), data, words[0] == "broadcast")
+            return Message(int(words[1]), _bytes(words[2]), words[0] == "broadcast")
         if words[0] == "timer":
             return Timer(int(words[1]))
         if words[0] == "pushed":
-            return Pushed(int(words[1]), _seen(words[3:]) if words[2] == "seen" else words[3:])
-        return words[0]
+            return Pushed(int(words[1]), _answer(words[2:]))
+        made = _NEWS.get(words[0])
+        return made(words[1:]) if made else words[0]
 
 
 def _seen(words):
@@ -230,5 +346,34 @@ def _seen(words):
     each = zip(words[0::4], words[1::4], words[2::4], words[3::4])
     return [Seen(int(r), float(x), float(y), int(light)) for r, x, y, light in each]
 
+
+def _is_timer(event, number):
+    return isinstance(event, Timer) and event.number == number
+
+
+def _bytes(word):
+    return b"" if word == "-" else bytes.fromhex(word)
+
+
+def _answer(words):
+    if words[0] == "seen":
+        return _seen(words[1:])
+    if words[0] == "point":
+        return (float(words[1]), float(words[2]))
+    return [float(word) for word in words[2:]]
+
+
+_NEWS = {
+    "passed": lambda w: Passed(int(w[0]), " ".join(w[1:])),
+    "decided": lambda w: Decided(int(w[0]), _bytes(w[1])),
+    "suspected": lambda w: Suspected(int(w[0])),
+    "trusted": lambda w: Trusted(int(w[0])),
+    "leads": lambda w: Leads(int(w[0])),
+    "entered": lambda w: Entered(),
+    "view": lambda w: View(int(w[0]), [int(robot) for robot in w[2:]]),
+    "cast": lambda w: Cast(int(w[0]), _bytes(w[1])),
+    "clock": lambda w: Clock(float(w[0]), None if float(w[1]) < 0 else float(w[1])),
+    "custom": lambda w: Custom(_bytes(w[0])),
+}
 
 robot = Robot()

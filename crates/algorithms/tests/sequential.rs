@@ -234,3 +234,30 @@ fn a_missing_sensor_and_an_endless_function_are_named() {
     on(&mut one, &mut world, Happening::Start);
     assert_eq!(world.said, ["this function never waits: it is stopped"]);
 }
+
+#[test]
+fn a_collision_ends_the_motion_and_says_with_whom_and_where_and_the_robot_may_move_again() {
+    let function = |robot: Robot, (): ()| async move {
+        match robot.forward(5.0, 1.0).await {
+            Ended::Collided { with, robot: other, at } => {
+                robot.say(&format!("touched {} robot {other:?} at {} {}", with.0, at.x, at.y));
+            }
+            other => robot.say(&format!("{other:?}")),
+        }
+        robot.say(&format!("{:?}", robot.turn(1.0, 1.0).await));
+    };
+    let (mut world, mut one) = (World::default(), graph(program(USES, (), function)));
+    on(&mut one, &mut world, Happening::Start);
+    let how = Ended::Collided { with: Uid(7), robot: Some(2), at: Vec2::new(1.5, -2.0) };
+    // The end of another motion is none of its business.
+    on(&mut one, &mut world, Happening::Ended { node: 0, task: 9, how: Ended::Finished });
+    on(&mut one, &mut world, Happening::Ended { node: 0, task: 1, how });
+    on(&mut one, &mut world, Happening::Ended { node: 0, task: 2, how: Ended::Finished });
+    let said = [
+        "Forward { distance: 5.0, speed: 1.0 }",
+        "touched 7 robot Some(2) at 1.5 -2",
+        "Turn { by: 1.0, turn_speed: 1.0 }",
+        "Finished",
+    ];
+    assert_eq!(world.said, said);
+}

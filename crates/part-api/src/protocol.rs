@@ -584,6 +584,12 @@ impl Cx<'_> {
         self.effects.request(self.node, port.number, request.into());
     }
 
+    /// The same without its type, for whoever takes requests from elsewhere; one that does not go with the service at the
+    /// port is not answered.
+    pub fn request_any(&mut self, port: usize, request: Request) {
+        self.effects.request(self.node, port, request);
+    }
+
     /// Sends a message over a link.
     pub fn send<M: Serialize>(&mut self, port: Port<Link>, to: Vec<u32>, message: &M) {
         self.request(port, ToRobots { to: to.into(), bytes: to_shared(message) });

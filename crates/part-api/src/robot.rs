@@ -212,8 +212,10 @@ pub struct Pending {
     pub at: Moment,
     /// Whether it happens only if nothing comes between: arrivals and collisions.
     pub conditional: bool,
-    /// What: `finish turn`, `collision`, `timer`, `message`, `sense`, …
+    /// What: `finish turn`, `collision with /robots/b`, `timer`, `message`, `sense`, …
     pub what: String,
+    /// The robot that a collision is with, when it is one that lives by events.
+    pub robot: Option<u32>,
 }
 
 /// What a sensor of a robot that lives by events may look at.

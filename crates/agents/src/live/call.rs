@@ -3,14 +3,18 @@
 //! Motions, timers and watches are numbered together, from 1, in the order of the calls. What a call asks of the
 //! body or of a protocol happens after the program's turn, at the same moment; sensors, chance and timers answer
 //! at once. Never: more open timers or watches than a bound, or a message longer than one.
+//!
+//! What calls there are and how they are written is in `table.rs`.
 
+use super::Uses;
 use super::event::Event;
+use super::table::PASSED;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use swarmyard_base::Vec2;
 use swarmyard_part_api::{
     Answer, Broadcast, Cx, Drive, Every, Indication, Link, LookOut, Motion, Moving, Pending, ProtocolPort,
-    Query, Seen, ToAll, ToRobots, Watch, WatchFor, Watching,
+    Query, Request, Seen, ServiceKind, ToAll, ToRobots, Watch, WatchFor, Watching,
 };
 
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
@@ -18,8 +22,13 @@ const LINK: ProtocolPort<Link> = ProtocolPort::new(1);
 const BROADCAST: ProtocolPort<Broadcast> = ProtocolPort::new(2);
 const WATCHING: ProtocolPort<Watching> = ProtocolPort::new(3);
 
-/// Most bytes of one message.
+/// Most bytes of one message, one value, or of what is kept for after a crash.
 pub(super) const MOST_BYTES: usize = 16_384;
+/// Most bytes of the name of a sensor or a motion pattern, and most numbers that go with it.
+pub(super) const MOST_NAME: usize = 64;
+pub(super) const MOST_ARGS: usize = 64;
+/// Most times that protocols are asked for something in one event: each of them may send messages to everybody.
+pub(super) const MOST_ASKS: u32 = 1000;
 /// Most characters of one line that is said.
 pub(super) const MOST_CHARS: usize = 200;
 /// Most random numbers in one call.
@@ -53,6 +62,12 @@ pub(super) enum Call {
     Say(String),
     Shine(u8),
     Pending(u32),
+    /// The same, with numbers of robots.
+    Coming(u32),
+    /// Something of a protocol below.
+    Ask(ServiceKind, Request),
+    Persist(Vec<u8>),
+    Persisted,
 }
 
 /// What comes of it at once.
@@ -65,6 +80,8 @@ pub(super) enum Reply {
     Seen(Vec<Seen>),
     Numbers(Vec<f64>),
     Pending(Vec<Pending>),
+    Coming(Vec<Pending>),
+    Bytes(Vec<u8>),
     /// It cannot be done; says why.
     No(String),
 }
@@ -83,7 +100,7 @@ pub(super) struct Hands {
 
 impl Hands {
     /// Does what was called for.
-    pub(super) fn perform(&mut self, call: Call, cx: &mut Cx<'_>) -> Reply {
+    pub(super) fn perform(&mut self, call: Call, uses: &Uses, cx: &mut Cx<'_>) -> Reply {
         match call {
             Call::Go(motion) => {
                 let motion_number = self.number();
@@ -128,6 +145,13 @@ impl Hands {
             Call::Say(text) => cx.say(&text),
             Call::Shine(light) => cx.shine(light),
             Call::Pending(robot) => return Reply::Pending(cx.pending(robot)),
+            Call::Coming(robot) => return Reply::Coming(cx.pending(robot)),
+            Call::Ask(service, request) => return ask(service, request, uses, cx),
+            Call::Persist(bytes) => Kept { bytes: Some(bytes), ..Kept::of(cx) }.write(cx),
+            Call::Persisted => {
+                let nothing = || Reply::No("nothing was written down yet".to_owned());
+                return Kept::of(cx).bytes.map_or_else(nothing, Reply::Bytes);
+            }
         }
         Reply::Done
     }
@@ -156,7 +180,11 @@ impl Hands {
     }
 
     /// What the program is told of something from below; `None` when that is not its business.
-    pub(super) fn event(&self, port: usize, what: Indication) -> Option<Event> {
+    pub(super) fn event(&self, port: usize, what: Indication, uses: &Uses) -> Option<Event> {
+        if let Some(service) = uses.at(port) {
+            let news = service.news.iter().find_map(|news| Some((news, (news.of)(&what)?)));
+            return news.map(|(news, told)| Event::News { news, told });
+        }
         match what {
             Indication::Ended { tag, how } if tag > self.before => Some(Event::Ended { motion: tag, how }),
             Indication::Pushed { tag, push } if self.watches.contains(&tag) => {
@@ -164,6 +192,9 @@ impl Hands {
             }
             Indication::Delivered { from, bytes } => {
                 Some(Event::Message { from, bytes, broadcast: port == BROADCAST.number })
+            }
+            Indication::Passed { tag, .. } if tag > self.before => {
+                (PASSED.of)(&what).map(|told| Event::News { news: PASSED, told })
             }
             _ => None,
         }
@@ -191,6 +222,7 @@ fn pull(query: &Query, cx: &mut Cx<'_>) -> Reply {
     let query = match *query {
         Query::View { range } => Query::View { range: bounded(range) },
         Query::Proximity { range } => Query::Proximity { range: bounded(range) },
+        Query::ProximityPoints { range } => Query::ProximityPoints { range: bounded(range) },
         _ => query.clone(),
     };
     match cx.pull(&query) {
@@ -200,6 +232,48 @@ fn pull(query: &Query, cx: &mut Cx<'_>) -> Reply {
         Err(why) => {
             cx.say(&why);
             Reply::No(why)
+        }
+    }
+}
+
+/// What is said of a program that never stops asking.
+pub(super) fn too_many_asks() -> String {
+    format!("it asked protocols more than {MOST_ASKS} times in one event")
+}
+
+/// Asks a protocol below, if the scenario names one.
+fn ask(service: ServiceKind, request: Request, uses: &Uses, cx: &mut Cx<'_>) -> Reply {
+    let Some(port) = uses.port(service) else {
+        let word = service.word();
+        let why = format!("the algorithm has no {word}: name a protocol for it, `{word} = \"NAME\"`");
+        cx.say(&why);
+        return Reply::No(why);
+    };
+    cx.request_any(port, request);
+    Reply::Done
+}
+
+/// What survives a crash of the robot.
+pub(super) struct Kept {
+    /// Which life of a process it was.
+    pub(super) life: u32,
+    /// What the program has written down.
+    pub(super) bytes: Option<Vec<u8>>,
+}
+
+impl Kept {
+    pub(super) fn of(cx: &Cx<'_>) -> Kept {
+        match cx.persisted::<(u32, Vec<u8>)>() {
+            Some((life, bytes)) => Kept { life, bytes: Some(bytes) },
+            None => Kept { life: cx.persisted().unwrap_or(0), bytes: None },
+        }
+    }
+
+    /// Without bytes there is only the life, as there was before programs could write anything down.
+    pub(super) fn write(&self, cx: &mut Cx<'_>) {
+        match &self.bytes {
+            Some(bytes) => cx.persist(&(self.life, bytes)),
+            None => cx.persist(&self.life),
         }
     }
 }

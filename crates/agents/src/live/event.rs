@@ -1,9 +1,10 @@
 //! What a program outside is told about its robot.
 
+use super::table::{News, Told};
 use swarmyard_part_api::{Answer, Bytes, Ended};
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum Event {
     /// The run begins, or the robot or its program starts again.
     Start,
@@ -15,4 +16,6 @@ pub(super) enum Event {
     Timer(u64),
     /// A push sensor has fired.
     Pushed { watch: u64, answer: Answer },
+    /// A protocol has something to tell, or a motion under way.
+    News { news: &'static News, told: Told },
 }

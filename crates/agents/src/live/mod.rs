@@ -2,13 +2,15 @@
 //!
 //! In: what happens to one robot ([`event::Event`]). Out: calls ([`call::Call`]), which are done by one pair of
 //! [`call::Hands`] wherever they come from: a program in a sandbox (`program.rs`), or a native one that writes
-//! lines (`process.rs`, and `talkers.rs` for the processes themselves). A program that fails costs only its robot.
+//! lines (`process.rs`, and `talkers.rs` for the processes themselves). `table.rs` lists what there is, for all of them.
+//! A program that fails costs only its robot.
 
 mod call;
 mod event;
 mod process;
 mod program;
 mod sandbox;
+mod table;
 mod talkers;
 mod words;
 
@@ -21,6 +23,7 @@ use swarmyard_part_api::{
     memory_is_serde,
 };
 use swarmyard_scene::Params;
+use table::{SERVICES, Service};
 
 /// Registers the algorithms, which find their code in `workshop`.
 pub(crate) fn register(registry: &mut Registry, workshop: &Arc<Workshop>) {
@@ -35,40 +38,68 @@ pub(crate) fn register_idle(registry: &mut Registry) {
     impl Microprotocol for Idle {
         memory_is_serde!();
     }
-    impl ProtocolModel for Idle {
+    struct IdleModel(Uses);
+    impl ProtocolModel for IdleModel {
         fn provides(&self) -> Option<ServiceKind> {
             None
         }
         fn ports(&self) -> Vec<PortSpec> {
-            ports()
+            self.0.ports()
         }
         fn start(&self) -> Box<dyn Microprotocol> {
             Box::new(Idle)
         }
     }
     for sheet in [program::sheet(), process::sheet()] {
-        registry.add(Class::new(sheet, |_, _| Ok(Built::Protocol(Arc::new(Idle)))));
+        registry.add(Class::new(sheet, |p, _| Ok(Built::Protocol(Arc::new(IdleModel(Uses::of(p)))))));
     }
 }
 
-/// What such an algorithm uses, in the order of the ports of [`call`].
-fn ports() -> Vec<PortSpec> {
-    vec![
-        PortSpec::new("motion", ServiceKind::Motion),
-        PortSpec::optional("link", ServiceKind::Link),
-        PortSpec::optional("broadcast", ServiceKind::Broadcast),
-        PortSpec::new("watching", ServiceKind::Watching),
-    ]
+/// What every such algorithm uses, in the order of the ports of [`call`].
+const ALWAYS: [PortSpec; 4] = [
+    PortSpec::new("motion", ServiceKind::Motion),
+    PortSpec::optional("link", ServiceKind::Link),
+    PortSpec::optional("broadcast", ServiceKind::Broadcast),
+    PortSpec::new("watching", ServiceKind::Watching),
+];
+
+/// The services that the scenario names a protocol for, in the order of their ports after [`ALWAYS`].
+///
+/// Why only those: a program that was written without them is not told what it does not know, whatever protocols its robot
+/// has.
+#[derive(Clone)]
+struct Uses(Arc<[&'static Service]>);
+
+impl Uses {
+    fn of(p: &Params) -> Uses {
+        Uses(SERVICES.iter().filter(|service| p.text_or_none(service.kind.word()).is_some()).collect())
+    }
+
+    fn ports(&self) -> Vec<PortSpec> {
+        let named = self.0.iter().map(|service| PortSpec::new(service.kind.word(), service.kind));
+        ALWAYS.into_iter().chain(named).collect()
+    }
+
+    /// The port of a service.
+    fn port(&self, kind: ServiceKind) -> Option<usize> {
+        self.0.iter().position(|service| service.kind == kind).map(|k| ALWAYS.len() + k)
+    }
+
+    /// The service at a port.
+    fn at(&self, port: usize) -> Option<&'static Service> {
+        self.0.get(port.checked_sub(ALWAYS.len())?).copied()
+    }
 }
 
 /// The parameters for them.
 fn with_ports(sheet: Sheet) -> Sheet {
     let name = ParamType::Name("protocol");
-    sheet
+    let sheet = sheet
         .param(Param::new("motion", name, "Who moves the robot; its motion modules when left out."))
         .param(Param::new("link", name, "Who carries messages to named robots; the network when left out."))
         .param(Param::new("broadcast", name, "Who carries messages to all robots; the only protocol that does so when left out. Without one they go nowhere."))
-        .param(Param::new("watching", name, "Who looks out; its sensors when left out."))
+        .param(Param::new("watching", name, "Who looks out; its sensors when left out."));
+    SERVICES.iter().fold(sheet, |sheet, s| sheet.param(Param::new(s.kind.word(), name, s.key)))
 }
 
 /// What follows when a program fails.

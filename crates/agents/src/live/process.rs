@@ -4,9 +4,9 @@
 //! back from the journal, so a replay starts no process. Its memory is out of reach; instead everything that it
 //! was told and answered in this life is kept, and one that has to be started again is led through it.
 
-use super::call::Hands;
+use super::call::{Call, Hands, Kept, MOST_ASKS, too_many_asks};
 use super::event::Event;
-use super::{Status, Then, with_ports, words};
+use super::{Status, Then, Uses, with_ports, words};
 use crate::native::{elsewhere, launch, patience, startable};
 use crate::process::{Launch, Transport};
 use crate::workshop::Workshop;
@@ -58,7 +58,7 @@ fn build(workshop: &Workshop, p: &Params) -> Result<Built, Diagnostic> {
     };
     let patience = patience(p);
     let then = (Then::of(p, "on_silence"), Then::of(p, "on_crash"));
-    Ok(Built::Protocol(Arc::new(Model { about: Native { start, patience }, then })))
+    Ok(Built::Protocol(Arc::new(Model { about: Native { start, patience }, then, uses: Uses::of(p) })))
 }
 
 /// What whoever runs the programs has to know.
@@ -73,6 +73,7 @@ struct Model {
     about: Native,
     /// After silence, and after a crash.
     then: (Then, Then),
+    uses: Uses,
 }
 
 impl ProtocolModel for Model {
@@ -81,11 +82,11 @@ impl ProtocolModel for Model {
     }
 
     fn ports(&self) -> Vec<PortSpec> {
-        super::ports()
+        self.uses.ports()
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(Running { then: self.then, memory: Memory::default() })
+        Box::new(Running { then: self.then, uses: self.uses.clone(), memory: Memory::default() })
     }
 
     fn outside(&self) -> Option<&dyn Any> {
@@ -148,14 +149,16 @@ impl Default for Memory {
 /// One robot's program, seen from inside.
 struct Running {
     then: (Then, Then),
+    uses: Uses,
     memory: Memory,
 }
 
 impl Running {
     fn begin(&mut self, cx: &mut Cx<'_>) {
         // The number of lives survives a crash of the robot, so that its old process is not taken for the new one.
-        self.memory.life = cx.persisted::<u32>().unwrap_or(0) + 1;
-        cx.persist(&self.memory.life);
+        let kept = Kept::of(cx);
+        self.memory.life = kept.life + 1;
+        Kept { life: self.memory.life, ..kept }.write(cx);
         self.memory.status = Status::Runs;
         let first = words::hello(cx.me(), cx.robots()) + &words::told(cx.now(), &Event::Start);
         self.ask(first, cx);
@@ -183,23 +186,27 @@ impl Running {
     fn obey(&mut self, lines: &[String], cx: &mut Cx<'_>) -> Result<Option<String>, String> {
         let unfinished = || "its turn does not end".to_owned();
         let (last, others) = lines.split_last().ok_or_else(unfinished)?;
+        let mut asks = 0;
         for line in others {
-            let call =
-                words::call(line)?.filter(|c| !words::is_question(c)).ok_or("it said more than its turn")?;
-            self.memory.hands.perform(call, cx);
+            let said = words::call(line)?.filter(|said| !said.asks).ok_or("it said more than its turn")?;
+            asks += u32::from(matches!(said.call, Call::Ask(..)));
+            if asks > MOST_ASKS {
+                return Err(too_many_asks());
+            }
+            self.memory.hands.perform(said.call, &self.uses, cx);
         }
-        let Some(call) = words::call(last)? else {
+        let Some(said) = words::call(last)? else {
             self.memory.questions = 0;
             return Ok(None);
         };
-        if !words::is_question(&call) {
+        if !said.asks {
             return Err(unfinished());
         }
         self.memory.questions += 1;
         if self.memory.questions > MOST_QUESTIONS {
             return Err(format!("it asked more than {MOST_QUESTIONS} questions in one turn"));
         }
-        Ok(Some(words::answered(&self.memory.hands.perform(call, cx))))
+        Ok(Some(words::answered(&self.memory.hands.perform(said.call, &self.uses, cx))))
     }
 
     fn fail(&mut self, why: &str, then: Then, cx: &mut Cx<'_>) {
@@ -217,7 +224,7 @@ impl Microprotocol for Running {
     }
 
     fn indication(&mut self, port: usize, what: Indication, cx: &mut Cx<'_>) {
-        if let Some(event) = self.memory.hands.event(port, what) {
+        if let Some(event) = self.memory.hands.event(port, what, &self.uses) {
             self.happens(&event, cx);
         }
     }

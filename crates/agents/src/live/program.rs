@@ -3,7 +3,7 @@
 use super::call::Hands;
 use super::event::Event;
 use super::sandbox::{Live, Sandbox};
-use super::{Status, Then, with_ports};
+use super::{Status, Then, Uses, with_ports};
 use crate::image::Image;
 use crate::program::{budget, code_of, does_not_compile};
 use crate::workshop::{Target, Workshop, made_name};
@@ -44,12 +44,14 @@ fn build(workshop: &Workshop, p: &Params) -> Result<Built, Diagnostic> {
     let bad = |why: String| Diagnostic::error("bad-program", why).at(p.span("source").or(p.span("code")));
     let sandbox = Arc::new(Sandbox::new(&bytes, budget(p)).map_err(bad)?);
     let name = made_name(code, Target::Sandbox, "");
-    Ok(Built::Protocol(Arc::new(Model { sandbox, then: Then::of(p, "on_failure"), name, bytes })))
+    let (then, uses) = (Then::of(p, "on_failure"), Uses::of(p));
+    Ok(Built::Protocol(Arc::new(Model { sandbox, then, uses, name, bytes })))
 }
 
 struct Model {
     sandbox: Arc<Sandbox>,
     then: Then,
+    uses: Uses,
     /// What it was made of, for recordings.
     name: String,
     bytes: Arc<Vec<u8>>,
@@ -61,7 +63,7 @@ impl ProtocolModel for Model {
     }
 
     fn ports(&self) -> Vec<PortSpec> {
-        super::ports()
+        self.uses.ports()
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {
@@ -70,6 +72,7 @@ impl ProtocolModel for Model {
             live: sandbox.instantiate(),
             sandbox,
             then,
+            uses: self.uses.clone(),
             hands: Hands::default(),
             status: Status::Runs,
         })
@@ -84,6 +87,7 @@ impl ProtocolModel for Model {
 struct Running {
     sandbox: Arc<Sandbox>,
     then: Then,
+    uses: Uses,
     /// Or why there is none.
     live: Result<Live, String>,
     hands: Hands,
@@ -103,9 +107,9 @@ impl Running {
         if self.status != Status::Runs {
             return;
         }
-        let Running { sandbox, live, hands, .. } = self;
+        let Running { sandbox, live, hands, uses, .. } = self;
         let done = match live {
-            Ok(live) => sandbox.react(live, event, hands, cx),
+            Ok(live) => sandbox.react(live, event, (hands, uses), cx),
             Err(why) => Err(why.clone()),
         };
         if let Err(why) = done {
@@ -122,7 +126,7 @@ impl Microprotocol for Running {
     }
 
     fn indication(&mut self, port: usize, what: Indication, cx: &mut Cx<'_>) {
-        if let Some(event) = self.hands.event(port, what) {
+        if let Some(event) = self.hands.event(port, what, &self.uses) {
             self.react(&event, cx);
         }
     }

@@ -4,26 +4,33 @@
 //! outside, what comes of it is written into the module's memory, and the module goes on. So the sandbox never
 //! holds the robot. Every call costs fuel by what it moves, so an event cannot cost more than its fuel.
 
-use super::call::{Call, Hands, MOST_BYTES, MOST_CHARS, MOST_DRAWS, Reply};
+use super::Uses;
+use super::call::{
+    Call, Hands, MOST_ARGS, MOST_ASKS, MOST_BYTES, MOST_CHARS, MOST_DRAWS, MOST_NAME, Reply, too_many_asks,
+};
 use super::event::Event;
+use super::table::{Arg, Gives, Row, Taken, calls};
 use crate::image::Image;
 use crate::module::{GLOBAL, Prepared, prepare};
 use crate::wasm::{Budget, construct, engine};
 use std::sync::Arc;
 use swarmyard_base::{Moment, Vec2};
-use swarmyard_part_api::{Answer, Bytes, Cx, Ended, Every, Motion, Query, Watch, WatchFor};
+use swarmyard_part_api::{Answer, Bytes, Cx, Ended, Seen};
 use wasmi::{
-    Caller, Engine, Error, Extern, Global, Linker, Memory, Module, Store, StoreLimits, StoreLimitsBuilder,
-    TrapCode, TypedFunc, TypedResumableCall, Val,
+    Caller, Engine, Error, Extern, FuncType, Global, Linker, Memory, Module, Store, StoreLimits,
+    StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall, Val, ValType,
 };
 
 /// Fuel that a call costs, beside its bytes.
 const CALL_FUEL: u64 = 100;
 /// Lines that may be said in one event.
 const MOST_LINES: u32 = 20;
-/// Bytes of a thing seen, and of something pending, in the module's memory.
+/// Bytes of a thing seen, and of something pending, in the module's memory; of those the bytes of text.
 const SEEN: u32 = 24;
-const COMING: u32 = 32;
+const PENDING: u32 = 32;
+const PENDING_TEXT: usize = 20;
+const COMING: u32 = 64;
+const COMING_TEXT: usize = 48;
 
 /// A module, ready to be run for many robots.
 pub(super) struct Sandbox {
@@ -100,13 +107,14 @@ impl Sandbox {
         &self,
         live: &mut Live,
         event: &Event,
-        hands: &mut Hands,
+        (hands, uses): (&mut Hands, &Uses),
         cx: &mut Cx<'_>,
     ) -> Result<(), String> {
-        let (arguments, other, message) = arguments(event);
+        let About { arguments, other, message, numbers } = about(event);
         let host = live.store.data_mut();
         (host.now, host.me, host.robots) = (cx.now().since(Moment::ZERO), cx.me(), cx.robots());
-        (host.other, host.message, host.lines) = (other, message, 0);
+        (host.other, host.message, host.numbers) = (other, message, numbers);
+        (host.lines, host.asks) = (0, 0);
         live.store.set_fuel(self.budget.fuel).map_err(|e| e.to_string())?;
         let mut came = live.react.call_resumable(&mut live.store, arguments);
         let done = loop {
@@ -117,7 +125,7 @@ impl Sandbox {
                     let Some(wish) = live.store.data_mut().wish.take() else {
                         break Err(explain(pause.host_error()));
                     };
-                    match live.grant(wish, hands, cx) {
+                    match live.grant(wish, (hands, uses), cx) {
                         Ok(value) => came = pause.resume(&mut live.store, value.as_slice()),
                         Err(why) => break Err(why),
                     }
@@ -125,7 +133,8 @@ impl Sandbox {
                 Err(e) => break Err(explain(&e)),
             }
         };
-        live.store.data_mut().message = Bytes::from([]);
+        let host = live.store.data_mut();
+        (host.message, host.numbers) = (Bytes::from([]), Vec::new());
         done
     }
 }
@@ -146,10 +155,16 @@ pub(super) struct Live {
 
 impl Live {
     /// Does what the module called for; answers what its function returns.
-    fn grant(&mut self, wish: Wish, hands: &mut Hands, cx: &mut Cx<'_>) -> Result<Option<Val>, String> {
-        let reply = hands.perform(wish.call, cx);
+    fn grant(
+        &mut self,
+        wish: Wish,
+        (hands, uses): (&mut Hands, &Uses),
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Val>, String> {
+        let reply = fit(hands.perform(wish.call, uses, cx), wish.gives);
         let (count, bytes) = written(&reply, wish.most);
-        let cost = bytes.len() as u64 + 8 * u64::from(count);
+        let things = if wish.gives == Gives::Bytes { 0 } else { count };
+        let cost = bytes.len() as u64 + 8 * u64::from(things);
         let left = self.store.get_fuel().unwrap_or(0).checked_sub(cost).ok_or(OUT_OF_FUEL)?;
         self.store.set_fuel(left).map_err(|e| e.to_string())?;
         if !bytes.is_empty() {
@@ -164,6 +179,7 @@ impl Live {
                 Reply::Number(n) => *n as u32 as i32,
                 _ => 0,
             })),
+            Returns::Whether => Some(Val::I32(i32::from(!matches!(reply, Reply::No(_))))),
             Returns::Count => Some(Val::I32(if matches!(reply, Reply::No(_)) { -1 } else { count as i32 })),
             Returns::Between(low, high) => {
                 let share = if let Reply::Numbers(n) = &reply { n.first().copied() } else { None };
@@ -171,6 +187,29 @@ impl Live {
             }
         })
     }
+}
+
+/// A reply as the function is declared: there is room for nothing else.
+fn fit(reply: Reply, gives: Gives) -> Reply {
+    match (gives, reply) {
+        (Gives::Any, Reply::Point(at)) => Reply::Numbers(vec![at.x, at.y]),
+        (Gives::Any, Reply::Seen(seen)) => Reply::Numbers(flat(&seen)),
+        (Gives::Any | Gives::Numbers(_), reply @ Reply::Numbers(_))
+        | (Gives::Point, reply @ Reply::Point(_))
+        | (Gives::Seen, reply @ Reply::Seen(_))
+        | (Gives::Pending, reply @ Reply::Pending(_))
+        | (Gives::Coming, reply @ Reply::Coming(_))
+        | (Gives::Bytes, reply @ Reply::Bytes(_))
+        | (Gives::Nothing | Gives::Number | Gives::Asked, reply)
+        | (_, reply @ Reply::No(_)) => reply,
+        _ => Reply::No("a sensor answered something else".to_owned()),
+    }
+}
+
+/// Things seen as numbers: x, y, robot and light of each.
+fn flat(seen: &[Seen]) -> Vec<f64> {
+    let each = |s: &Seen| [s.at.x, s.at.y, f64::from(number(s.robot)), f64::from(s.light)];
+    seen.iter().flat_map(each).collect()
 }
 
 /// How many things a reply has, and the first `most` of them as they stand in a module's memory.
@@ -203,27 +242,56 @@ fn written(reply: &Reply, most: u32) -> (u32, Vec<u8>) {
             for coming in all.iter().take(first) {
                 bytes.extend(coming.at.since(Moment::ZERO).to_le_bytes());
                 bytes.extend(i32::from(coming.conditional).to_le_bytes());
-                let mut what = [0; 20];
-                // The last byte stays zero.
-                for (place, byte) in what[..19].iter_mut().zip(coming.what.bytes()) {
-                    *place = byte;
-                }
-                bytes.extend(what);
+                bytes.extend(text::<PENDING_TEXT>(&coming.what));
             }
             (all.len() as u32, bytes)
         }
+        Reply::Coming(all) => {
+            for coming in all.iter().take(first) {
+                bytes.extend(coming.at.since(Moment::ZERO).to_le_bytes());
+                bytes.extend(i32::from(coming.conditional).to_le_bytes());
+                bytes.extend(number(coming.robot).to_le_bytes());
+                bytes.extend(text::<COMING_TEXT>(&coming.what));
+            }
+            (all.len() as u32, bytes)
+        }
+        Reply::Bytes(all) => {
+            bytes.extend(all.iter().take(first));
+            (all.len() as u32, bytes)
+        }
     }
+}
+
+/// The beginning of a text; the last byte is zero.
+fn text<const N: usize>(what: &str) -> [u8; N] {
+    let mut text = [0; N];
+    for (place, byte) in text[..N - 1].iter_mut().zip(what.bytes()) {
+        *place = byte;
+    }
+    text
 }
 
 fn number(robot: Option<u32>) -> i32 {
     robot.map_or(-1, |r| r as i32)
 }
 
-/// The arguments of `robot_event`, the other robot, and the message.
-fn arguments(event: &Event) -> ((i32, i32, f64, f64), i32, Bytes) {
-    let none = || Bytes::from([]);
+/// What a module is told of an event: the arguments of `robot_event`, and what it may ask for.
+struct About {
+    arguments: (i32, i32, f64, f64),
+    other: i32,
+    message: Bytes,
+    numbers: Vec<f64>,
+}
+
+fn about(event: &Event) -> About {
+    let told = |kind, a, at: Vec2, other| About {
+        arguments: (kind, a, at.x, at.y),
+        other: number(other),
+        message: Bytes::from([]),
+        numbers: Vec::new(),
+    };
     match event {
-        Event::Start => ((0, 0, 0.0, 0.0), -1, none()),
+        Event::Start => told(0, 0, Vec2::ZERO, None),
         Event::Ended { motion, how } => {
             let (kind, at, other) = match how {
                 Ended::Finished => (1, Vec2::ZERO, None),
@@ -231,20 +299,33 @@ fn arguments(event: &Event) -> ((i32, i32, f64, f64), i32, Bytes) {
                 Ended::Replaced => (3, Vec2::ZERO, None),
                 Ended::Swallowed => (4, Vec2::ZERO, None),
             };
-            ((kind, *motion as i32, at.x, at.y), number(other), none())
+            told(kind, *motion as i32, at, other)
         }
         Event::Message { from, bytes, broadcast } => {
             let kind = if *broadcast { 6 } else { 5 };
-            ((kind, *from as i32, bytes.len() as f64, 0.0), *from as i32, Bytes::clone(bytes))
+            let length = Vec2::new(bytes.len() as f64, 0.0);
+            About { message: Bytes::clone(bytes), ..told(kind, *from as i32, length, Some(*from)) }
         }
-        Event::Timer(timer) => ((7, *timer as i32, 0.0, 0.0), -1, none()),
+        Event::Timer(timer) => told(7, *timer as i32, Vec2::ZERO, None),
         Event::Pushed { watch, answer } => {
-            let (at, other) = match answer {
-                Answer::Point(at) => (*at, None),
-                Answer::Seen(seen) => seen.first().map_or((Vec2::ZERO, None), |s| (s.at, s.robot)),
-                Answer::Numbers(n) => (Vec2::new(n.first().copied().unwrap_or(0.0), 0.0), None),
+            let (at, other, numbers) = match answer {
+                Answer::Point(at) => (*at, None, vec![at.x, at.y]),
+                Answer::Seen(seen) => {
+                    let (at, other) = seen.first().map_or((Vec2::ZERO, None), |s| (s.at, s.robot));
+                    (at, other, flat(seen))
+                }
+                Answer::Numbers(n) => (Vec2::new(n.first().copied().unwrap_or(0.0), 0.0), None, n.clone()),
             };
-            ((8, *watch as i32, at.x, at.y), number(other), none())
+            About { numbers, ..told(8, *watch as i32, at, other) }
+        }
+        Event::News { news, told: said } => {
+            let numbers = said.list.iter().map(|robot| f64::from(*robot)).collect();
+            let at = Vec2::new(said.x, said.y);
+            About {
+                message: Bytes::clone(&said.bytes),
+                numbers,
+                ..told(news.kind, said.a as i32, at, said.robot)
+            }
         }
     }
 }
@@ -256,8 +337,11 @@ struct Host {
     robots: u32,
     other: i32,
     message: Bytes,
+    numbers: Vec<f64>,
     /// Lines said in this event.
     lines: u32,
+    /// Times that protocols were asked in this event.
+    asks: u32,
     /// What the module wants, while it pauses.
     wish: Option<Wish>,
     limits: StoreLimits,
@@ -265,14 +349,26 @@ struct Host {
 
 impl Default for Host {
     fn default() -> Host {
-        let (message, limits) = (Bytes::from([]), StoreLimits::default());
-        Host { now: 0.0, me: 0, robots: 0, other: -1, message, lines: 0, wish: None, limits }
+        let (message, numbers, limits) = (Bytes::from([]), Vec::new(), StoreLimits::default());
+        Host {
+            now: 0.0,
+            me: 0,
+            robots: 0,
+            other: -1,
+            message,
+            numbers,
+            lines: 0,
+            asks: 0,
+            wish: None,
+            limits,
+        }
     }
 }
 
 /// A call, what its function returns, and where what comes of it is written: at most so many things.
 struct Wish {
     call: Call,
+    gives: Gives,
     returns: Returns,
     at: u32,
     most: u32,
@@ -283,6 +379,8 @@ enum Returns {
     Nothing,
     /// The number of a motion, timer or watch; 0 when there is none.
     Number,
+    /// Whether somebody was asked.
+    Whether,
     /// How many were found; -1 when nobody can tell.
     Count,
     /// A random number in this range.
@@ -306,9 +404,10 @@ const BAD_POINTER: &str = "it gave a pointer that leads out of its memory";
 type In<'a> = Caller<'a, Host>;
 
 /// Pauses with a call; the function's own type says what it returns.
-fn pause<R>(mut c: In<'_>, call: Call, returns: Returns, (at, most): (u32, u32)) -> Result<R, Error> {
+fn pause<R>(mut c: In<'_>, call: Call, (gives, returns): (Gives, Returns), place: Place) -> Result<R, Error> {
     charge(&mut c, CALL_FUEL)?;
-    c.data_mut().wish = Some(Wish { call, returns, at, most });
+    let (at, most) = place;
+    c.data_mut().wish = Some(Wish { call, gives, returns, at, most });
     Err(Error::host(Pause))
 }
 
@@ -345,48 +444,159 @@ fn taken(c: &mut In<'_>, at: u32, bytes: i32) -> Result<Vec<u8>, Error> {
     if n == 0 {
         return Ok(Vec::new());
     }
-    Ok(memory(c)?.data(&*c)[at as usize..(at + n) as usize].to_vec())
+    Ok(memory(c)?.data(&*c)[at as usize..at as usize + n as usize].to_vec())
 }
 
-const NOWHERE: (u32, u32) = (0, 0);
+/// A name: up to a zero byte, bounded.
+fn name(c: &mut In<'_>, at: u32) -> Result<String, Error> {
+    let memory = memory(c)?;
+    let bytes = memory.data(&*c).get(at as usize..).filter(|b| !b.is_empty());
+    let bytes = bytes.ok_or_else(|| Error::new(BAD_POINTER))?;
+    let end = bytes.iter().take(MOST_NAME + 1).position(|b| *b == 0);
+    let end = end.ok_or_else(|| Error::new(format!("it gave a name of more than {MOST_NAME} bytes")))?;
+    let name = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    charge(c, end as u64)?;
+    Ok(name)
+}
+
+/// Numbers that go with a name.
+fn reals(c: &mut In<'_>, at: u32, count: i32) -> Result<Vec<f64>, Error> {
+    let (at, n) = room(c, at, count, 8)?;
+    if n as usize > MOST_ARGS {
+        return Err(Error::new(format!("it gave {n} numbers with a name; at most {MOST_ARGS} are taken")));
+    }
+    charge(c, 8 * u64::from(n))?;
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    let bytes = &memory(c)?.data(&*c)[at as usize..at as usize + 8 * n as usize];
+    Ok(bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect())
+}
+
+/// Where in the module's memory what comes of a call is written, and how many things at most.
+type Place = (u32, u32);
+
+const NOWHERE: Place = (0, 0);
 
 /// The functions a program may call: see `sdk/c/swarm.h`.
 fn imports(engine: &Engine) -> Result<Linker<Host>, Error> {
     let mut linker = Linker::new(engine);
+    for row in calls() {
+        add(&mut linker, row)?;
+    }
     facts(&mut linker)?;
-    motions(&mut linker)?;
-    senses(&mut linker)?;
-    messages(&mut linker)?;
     Ok(linker)
 }
 
+/// The function of a row: arguments in their order, then where to write what comes of it.
+fn add(linker: &mut Linker<Host>, row: &'static Row) -> Result<(), Error> {
+    let mut takes = Vec::new();
+    for arg in row.takes {
+        match arg {
+            Arg::Real(_) | Arg::RealOr0(_) => takes.push(ValType::F64),
+            Arg::Whole(_) | Arg::Byte(_) | Arg::Name(_) => takes.push(ValType::I32),
+            Arg::Bytes(_) | Arg::Reals(_) => takes.extend([ValType::I32; 2]),
+        }
+    }
+    let (returns, written) = match row.gives {
+        Gives::Nothing => (Returns::Nothing, 0),
+        Gives::Number => (Returns::Number, 0),
+        Gives::Asked => (Returns::Whether, 0),
+        Gives::Point => (Returns::Count, 1),
+        _ => (Returns::Count, 2),
+    };
+    takes.extend(std::iter::repeat_n(ValType::I32, written));
+    let answers = (row.gives != Gives::Nothing).then_some(ValType::I32);
+    let ty = FuncType::new(takes, answers);
+    linker.func_new("swarm", row.word, ty, move |mut c, given, _| {
+        let mut given = given.iter();
+        let mut taken = take(&mut c, row.takes, &mut given)?;
+        let (at, most) = (whole(given.next()), whole(given.next()) as i32);
+        let place = match row.gives {
+            Gives::Nothing | Gives::Number | Gives::Asked => NOWHERE,
+            Gives::Point => room(&c, at, 1, 16)?,
+            Gives::Seen => room(&c, at, most, SEEN)?,
+            Gives::Numbers(_) | Gives::Any => room(&c, at, most, 8)?,
+            Gives::Pending => room(&c, at, most, PENDING)?,
+            Gives::Coming => room(&c, at, most, COMING)?,
+            Gives::Bytes => room(&c, at, most, 1)?,
+        };
+        c.data_mut().asks += u32::from(row.gives == Gives::Asked);
+        if c.data().asks > MOST_ASKS {
+            return Err(Error::new(too_many_asks()));
+        }
+        let nonsense = || Error::new(format!("`swarm_{}` cannot be called so", row.word));
+        let call = (row.make)(&mut taken).ok_or_else(nonsense)?;
+        pause(c, call, (row.gives, returns), place)
+    })?;
+    Ok(())
+}
+
+/// The arguments of a row's function, as far as they are not about where to write.
+fn take(c: &mut In<'_>, takes: &[Arg], given: &mut std::slice::Iter<'_, Val>) -> Result<Taken, Error> {
+    let mut taken = Taken::default();
+    for arg in takes {
+        match arg {
+            Arg::Real(_) | Arg::RealOr0(_) => {
+                taken.reals.push(given.next().and_then(Val::f64).map_or(0.0, f64::from));
+            }
+            Arg::Whole(_) => taken.wholes.push(u64::from(whole(given.next()))),
+            Arg::Byte(_) => taken.wholes.push((whole(given.next()) as i32).clamp(0, 255) as u64),
+            Arg::Bytes(_) => {
+                let (at, bytes) = (whole(given.next()), whole(given.next()) as i32);
+                taken.bytes = self::taken(c, at, bytes)?;
+            }
+            Arg::Name(_) => taken.name = name(c, whole(given.next()))?,
+            Arg::Reals(_) => {
+                let (at, count) = (whole(given.next()), whole(given.next()) as i32);
+                taken.list = reals(c, at, count)?;
+            }
+        }
+    }
+    Ok(taken)
+}
+
+fn whole(value: Option<&Val>) -> u32 {
+    value.and_then(Val::i32).unwrap_or(0) as u32
+}
+
+/// Functions about the event at hand, and those that have no row.
 fn facts(linker: &mut Linker<Host>) -> Result<(), Error> {
     let l = linker;
     l.func_wrap("swarm", "now", |c: In<'_>| c.data().now)?;
     l.func_wrap("swarm", "me", |c: In<'_>| c.data().me as i32)?;
     l.func_wrap("swarm", "robots", |c: In<'_>| c.data().robots as i32)?;
     l.func_wrap("swarm", "other", |c: In<'_>| c.data().other)?;
-    l.func_wrap("swarm", "timer", |c: In<'_>, s: f64| {
-        pause::<i32>(c, Call::Timer(s), Returns::Number, NOWHERE)
-    })?;
-    l.func_wrap("swarm", "cancel", |c: In<'_>, timer: u32| {
-        pause::<()>(c, Call::Cancel(u64::from(timer)), Returns::Nothing, NOWHERE)
-    })?;
     l.func_wrap("swarm", "uniform", |c: In<'_>, low: f64, high: f64| {
-        pause::<f64>(c, Call::Uniforms(1), Returns::Between(low, high), NOWHERE)
+        pause::<f64>(c, Call::Uniforms(1), (Gives::Numbers(""), Returns::Between(low, high)), NOWHERE)
     })?;
     l.func_wrap("swarm", "uniforms", |c: In<'_>, at: u32, n: i32| {
         let place = room(&c, at, n.min(MOST_DRAWS as i32), 8)?;
-        pause::<()>(c, Call::Uniforms(place.1), Returns::Nothing, place)
-    })?;
-    l.func_wrap("swarm", "shine", |c: In<'_>, light: i32| {
-        pause::<()>(c, Call::Shine(light.clamp(0, 255) as u8), Returns::Nothing, NOWHERE)
-    })?;
-    l.func_wrap("swarm", "pending", |c: In<'_>, robot: u32, at: u32, most: i32| {
-        let place = room(&c, at, most, COMING)?;
-        pause::<i32>(c, Call::Pending(robot), Returns::Count, place)
+        pause::<()>(c, Call::Uniforms(place.1), (Gives::Numbers(""), Returns::Nothing), place)
     })?;
     l.func_wrap("swarm", "say", say)?;
+    l.func_wrap("swarm", "message", |mut c: In<'_>, at: u32, most: i32| {
+        let (at, most) = room(&c, at, most, 1)?;
+        let message = Arc::clone(&c.data().message);
+        put(&mut c, at, &message[..message.len().min(most as usize)])?;
+        Ok::<i32, Error>(message.len() as i32)
+    })?;
+    l.func_wrap("swarm", "numbers", |mut c: In<'_>, at: u32, most: i32| {
+        let (at, most) = room(&c, at, most, 8)?;
+        let first = c.data().numbers.iter().take(most as usize);
+        let bytes: Vec<u8> = first.flat_map(|n| n.to_le_bytes()).collect();
+        put(&mut c, at, &bytes)?;
+        Ok::<i32, Error>(c.data().numbers.len() as i32)
+    })?;
+    Ok(())
+}
+
+/// Writes bytes to a place that has room for them.
+fn put(c: &mut In<'_>, at: u32, bytes: &[u8]) -> Result<(), Error> {
+    charge(c, bytes.len() as u64)?;
+    if !bytes.is_empty() {
+        memory(c)?.data_mut(&mut *c)[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+    }
     Ok(())
 }
 
@@ -403,86 +613,5 @@ fn say(mut c: In<'_>, at: u32) -> Result<(), Error> {
     if host.lines > MOST_LINES {
         return Ok(());
     }
-    pause(c, Call::Say(text), Returns::Nothing, NOWHERE)
-}
-
-fn motions(linker: &mut Linker<Host>) -> Result<(), Error> {
-    fn go(c: In<'_>, motion: Motion) -> Result<i32, Error> {
-        pause(c, Call::Go(motion), Returns::Number, NOWHERE)
-    }
-    let l = linker;
-    l.func_wrap("swarm", "move_to", |c: In<'_>, x: f64, y: f64, speed: f64, turn_speed: f64| {
-        go(c, Motion::MoveTo { to: Vec2::new(x, y), speed, turn_speed })
-    })?;
-    l.func_wrap("swarm", "turn", |c: In<'_>, by: f64, turn_speed: f64| {
-        go(c, Motion::Turn { by, turn_speed })
-    })?;
-    l.func_wrap("swarm", "forward", |c: In<'_>, distance: f64, speed: f64| {
-        go(c, Motion::Forward { distance, speed })
-    })?;
-    l.func_wrap("swarm", "velocity", |c: In<'_>, vx: f64, vy: f64, for_s: f64| {
-        go(c, Motion::Velocity { velocity: Vec2::new(vx, vy), for_s })
-    })?;
-    l.func_wrap("swarm", "arc", |c: In<'_>, speed: f64, spin: f64, for_s: f64| {
-        go(c, Motion::Arc { speed, spin, for_s })
-    })?;
-    l.func_wrap("swarm", "halt", |c: In<'_>| pause::<()>(c, Call::Halt, Returns::Nothing, NOWHERE))?;
-    Ok(())
-}
-
-fn senses(linker: &mut Linker<Host>) -> Result<(), Error> {
-    fn pull(c: In<'_>, query: Query, at: u32, most: i32, size: u32) -> Result<i32, Error> {
-        let place = room(&c, at, most, size)?;
-        pause(c, Call::Pull(query), Returns::Count, place)
-    }
-    fn watch(c: In<'_>, what: WatchFor, interval: f64) -> Result<i32, Error> {
-        let every = if interval > 0.0 { Every::Interval(interval) } else { Every::Exact };
-        pause(c, Call::Watch(Watch { what, every }), Returns::Number, NOWHERE)
-    }
-    let l = linker;
-    l.func_wrap("swarm", "gps", |c: In<'_>, error: f64, at: u32| pull(c, Query::Gps { error }, at, 1, 16))?;
-    l.func_wrap("swarm", "gps_all", |c: In<'_>, error: f64, at: u32, most: i32| {
-        pull(c, Query::GpsAll { error }, at, most, SEEN)
-    })?;
-    l.func_wrap("swarm", "view", |c: In<'_>, range: f64, at: u32, most: i32| {
-        pull(c, Query::View { range }, at, most, SEEN)
-    })?;
-    l.func_wrap("swarm", "proximity", |c: In<'_>, range: f64, at: u32, most: i32| {
-        pull(c, Query::Proximity { range }, at, most, 8)
-    })?;
-    l.func_wrap("swarm", "watch_near", |c: In<'_>, range: f64, interval: f64| {
-        watch(c, WatchFor::Near { range }, interval)
-    })?;
-    l.func_wrap("swarm", "watch_contact", |c: In<'_>, interval: f64| watch(c, WatchFor::Contact, interval))?;
-    l.func_wrap("swarm", "unwatch", |c: In<'_>, watch: u32| {
-        pause::<()>(c, Call::Unwatch(u64::from(watch)), Returns::Nothing, NOWHERE)
-    })?;
-    Ok(())
-}
-
-fn messages(linker: &mut Linker<Host>) -> Result<(), Error> {
-    let l = linker;
-    l.func_wrap("swarm", "send", |mut c: In<'_>, to: u32, at: u32, bytes: i32| {
-        let bytes = taken(&mut c, at, bytes)?;
-        pause::<()>(c, Call::Send { to: Some(to), bytes }, Returns::Nothing, NOWHERE)
-    })?;
-    l.func_wrap("swarm", "send_all", |mut c: In<'_>, at: u32, bytes: i32| {
-        let bytes = taken(&mut c, at, bytes)?;
-        pause::<()>(c, Call::Send { to: None, bytes }, Returns::Nothing, NOWHERE)
-    })?;
-    l.func_wrap("swarm", "broadcast", |mut c: In<'_>, at: u32, bytes: i32| {
-        let bytes = taken(&mut c, at, bytes)?;
-        pause::<()>(c, Call::Broadcast(bytes), Returns::Nothing, NOWHERE)
-    })?;
-    l.func_wrap("swarm", "message", |mut c: In<'_>, at: u32, most: i32| {
-        let (at, most) = room(&c, at, most, 1)?;
-        let message = Arc::clone(&c.data().message);
-        let n = message.len().min(most as usize);
-        charge(&mut c, n as u64)?;
-        if n > 0 {
-            memory(&c)?.data_mut(&mut c)[at as usize..at as usize + n].copy_from_slice(&message[..n]);
-        }
-        Ok::<i32, Error>(message.len() as i32)
-    })?;
-    Ok(())
+    pause(c, Call::Say(text), (Gives::Nothing, Returns::Nothing), NOWHERE)
 }

@@ -159,7 +159,7 @@ fn answer(robot: Uid, spoken: &Spoken) -> InputKind {
 
 /// Whether a line ends a turn.
 fn ends(line: &str) -> Result<bool, String> {
-    Ok(words::call(line)?.is_none_or(|call| words::is_question(&call)))
+    Ok(words::call(line)?.is_none_or(|said| said.asks))
 }
 
 fn begin(native: &Native) -> Result<Talk, String> {

@@ -2,81 +2,78 @@
 //!
 //! docs/cooperative-programs.md is the specification. Numbers are written so that they come back to the bit.
 
-use super::call::{Call, MOST_BYTES, MOST_CHARS, MOST_DRAWS, Reply};
+use super::call::{Call, MOST_ARGS, MOST_BYTES, MOST_CHARS, MOST_DRAWS, MOST_NAME, Reply};
 use super::event::Event;
+use super::table::{Arg, Field, News, Taken, Told, row};
 use std::fmt::Write as _;
-use swarmyard_base::{Moment, Vec2};
-use swarmyard_part_api::{Answer, Ended, Every, Motion, Query, Seen, Watch, WatchFor};
+use swarmyard_base::Moment;
+use swarmyard_part_api::{Answer, Ended, Seen};
 
 /// What ends a turn.
 pub(super) const END: &str = ".";
+
+/// A call that a line is.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    pub(super) call: Call,
+    /// Whether it has an answer, for which the program waits.
+    pub(super) asks: bool,
+}
 
 /// What a line of a program means; `None` ends its turn.
 ///
 /// # Errors
 /// Why it means nothing.
-pub(super) fn call(line: &str) -> Result<Option<Call>, String> {
+pub(super) fn call(line: &str) -> Result<Option<Said>, String> {
     if line == END {
         return Ok(None);
     }
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     if word == "say" {
         let text = rest.chars().filter(|c| !c.is_control()).take(MOST_CHARS).collect();
-        return Ok(Some(Call::Say(text)));
+        return Ok(Some(Said { call: Call::Say(text), asks: false }));
     }
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
-    let found = plain(word, &words).or_else(|| with_numbers(word, &words));
+    let found = match (word, &words[..]) {
+        ("uniform", []) => uniforms("1"),
+        ("uniform", [n]) => uniforms(n),
+        ("send", ["all", hex]) => by_table("send_all", &[*hex]),
+        _ => by_table(word, &words),
+    };
     found.map(Some).ok_or_else(|| {
         let shown: String = line.chars().take(60).collect();
-        format!("it said `{shown}`, which is no call")
+        let should = row(word).map_or_else(String::new, |row| format!(": `{}` is one", row.line()));
+        format!("it said `{shown}`, which is no call{should}")
     })
 }
 
-/// Whether a call has an answer, for which the program waits.
-pub(super) fn is_question(call: &Call) -> bool {
-    matches!(call, Call::Pull(_) | Call::Uniforms(_) | Call::Pending(_))
+fn uniforms(n: &str) -> Option<Said> {
+    let n = n.parse().ok().filter(|n| (1..=MOST_DRAWS).contains(n))?;
+    Some(Said { call: Call::Uniforms(n), asks: true })
 }
 
-/// Calls whose arguments are whole numbers or bytes.
-fn plain(word: &str, words: &[&str]) -> Option<Call> {
-    Some(match (word, words) {
-        ("halt", []) => Call::Halt,
-        ("send", ["all", hex]) => Call::Send { to: None, bytes: bytes(hex)? },
-        ("send", [to, hex]) => Call::Send { to: Some(to.parse().ok()?), bytes: bytes(hex)? },
-        ("broadcast", [hex]) => Call::Broadcast(bytes(hex)?),
-        ("unwatch", [watch]) => Call::Unwatch(watch.parse().ok()?),
-        ("cancel", [timer]) => Call::Cancel(timer.parse().ok()?),
-        ("shine", [light]) => Call::Shine(light.parse().ok()?),
-        ("uniform", []) => Call::Uniforms(1),
-        ("uniform", [n]) => Call::Uniforms(n.parse().ok().filter(|n| (1..=MOST_DRAWS).contains(n))?),
-        ("pending", [robot]) => Call::Pending(robot.parse().ok()?),
-        _ => return None,
-    })
-}
-
-/// Calls whose arguments are real numbers.
-fn with_numbers(word: &str, words: &[&str]) -> Option<Call> {
-    let numbers: Option<Vec<f64>> = words.iter().map(|w| w.parse().ok()).collect();
-    let every = |s: f64| if s > 0.0 { Every::Interval(s) } else { Every::Exact };
-    Some(match (word, &numbers?[..]) {
-        ("move_to", &[x, y, speed, turn_speed]) => {
-            Call::Go(Motion::MoveTo { to: Vec2::new(x, y), speed, turn_speed })
+/// A call that has a row.
+fn by_table(word: &str, words: &[&str]) -> Option<Said> {
+    let row = row(word)?;
+    let (mut taken, mut words) = (Taken::default(), words.iter());
+    for arg in row.takes {
+        match arg {
+            Arg::Real(_) => taken.reals.push(words.next()?.parse().ok()?),
+            Arg::RealOr0(_) => taken.reals.push(words.next().map_or(Some(0.0), |w| w.parse().ok())?),
+            Arg::Whole(_) => taken.wholes.push(words.next()?.parse().ok()?),
+            Arg::Byte(_) => taken.wholes.push(u64::from(words.next()?.parse::<u8>().ok()?)),
+            Arg::Bytes(_) => taken.bytes = bytes(words.next()?)?,
+            Arg::Name(_) => taken.name = (*words.next()?).to_owned(),
+            Arg::Reals(_) if words.len() > MOST_ARGS => return None,
+            Arg::Reals(_) => {
+                taken.list = words.by_ref().map(|w| w.parse::<f64>().ok()).collect::<Option<_>>()?
+            }
         }
-        ("turn", &[by, turn_speed]) => Call::Go(Motion::Turn { by, turn_speed }),
-        ("forward", &[distance, speed]) => Call::Go(Motion::Forward { distance, speed }),
-        ("velocity", &[vx, vy, for_s]) => Call::Go(Motion::Velocity { velocity: Vec2::new(vx, vy), for_s }),
-        ("arc", &[speed, spin, for_s]) => Call::Go(Motion::Arc { speed, spin, for_s }),
-        ("gps", &[]) => Call::Pull(Query::Gps { error: 0.0 }),
-        ("gps", &[error]) => Call::Pull(Query::Gps { error }),
-        ("gps_all", &[]) => Call::Pull(Query::GpsAll { error: 0.0 }),
-        ("gps_all", &[error]) => Call::Pull(Query::GpsAll { error }),
-        ("view", &[range]) => Call::Pull(Query::View { range }),
-        ("proximity", &[range]) => Call::Pull(Query::Proximity { range }),
-        ("watch_near", &[range, s]) => Call::Watch(Watch { what: WatchFor::Near { range }, every: every(s) }),
-        ("watch_contact", &[s]) => Call::Watch(Watch { what: WatchFor::Contact, every: every(s) }),
-        ("timer", &[after_s]) => Call::Timer(after_s),
-        _ => return None,
-    })
+    }
+    if words.next().is_some() || taken.name.len() > MOST_NAME {
+        return None;
+    }
+    Some(Said { call: (row.make)(&mut taken)?, asks: row.gives.is_answer() })
 }
 
 /// Bytes from their hexadecimal digits; `-` is none.
@@ -128,8 +125,29 @@ pub(super) fn told(now: Moment, event: &Event) -> String {
             };
             format!("pushed {watch} {}", answer_line(&reply))
         }
+        Event::News { news, told } => news_line(news, told),
     };
     format!("now {}\n{what}\n", now.since(Moment::ZERO))
+}
+
+fn news_line(news: &News, told: &Told) -> String {
+    let mut line = news.word.to_owned();
+    for field in news.says {
+        let _ = match field {
+            Field::A(_) => write!(line, " {}", told.a),
+            Field::X(_) => write!(line, " {}", told.x),
+            Field::Y(_) => write!(line, " {}", told.y),
+            Field::Hex => write!(line, " {}", hex(&told.bytes)),
+            Field::Text(_) => {
+                write!(line, " {}", String::from_utf8_lossy(&told.bytes).replace(char::is_control, " "))
+            }
+            Field::List(_) => {
+                let _ = write!(line, " {}", told.list.len());
+                told.list.iter().try_for_each(|robot| write!(line, " {robot}"))
+            }
+        };
+    }
+    line
 }
 
 /// The line that answers a question.
@@ -157,6 +175,13 @@ fn answer_line(reply: &Reply) -> String {
             let _ = write!(text, " {at} {conditional} {what}");
             text
         }),
+        Reply::Coming(all) => all.iter().fold(format!("coming {}", all.len()), |mut text, p| {
+            let what = p.what.replace(char::is_whitespace, "-");
+            let (at, conditional) = (p.at.since(Moment::ZERO), u8::from(p.conditional));
+            let _ = write!(text, " {at} {conditional} {} {what}", number(p.robot));
+            text
+        }),
+        Reply::Bytes(bytes) => format!("bytes {}", hex(bytes)),
         Reply::No(why) => format!("no {}", why.replace(char::is_control, " ")),
     }
 }
@@ -183,11 +208,36 @@ mod tests {
             "",
             "gps x",
             "send -1 00",
+            "propose 00",
+            "propose -1 00",
+            "propose 1 00 00",
+            "propose 18446744073709551616 00",
+            "elect 1",
+            "exclude 4294967296",
+            "cast",
+            "clock_at",
+            "clock_at soon",
+            "pattern",
+            "pattern square x",
+            "sense",
+            "watch_own nose",
+            "persist 0",
+            "decided 1 00",
         ] {
             assert!(call(bad).is_err(), "{bad:?}");
         }
         let long = format!("send 0 {}", "00".repeat(MOST_BYTES + 1));
-        assert!(call(&long).unwrap_err().len() < 100);
+        assert!(call(&long).unwrap_err().len() < 130);
+        assert!(call("propose 1").unwrap_err().ends_with("no call: `propose INSTANCE HEX` is one"));
+        // Bounds of what names and numbers there may be.
+        let name = "n".repeat(MOST_NAME);
+        assert!(call(&format!("sense {name}")).is_ok() && call(&format!("sense {name}n")).is_err());
+        let args = " 1".repeat(MOST_ARGS);
+        assert!(call(&format!("pattern p{args}")).is_ok() && call(&format!("pattern p{args} 1")).is_err());
+        let big = "00".repeat(MOST_BYTES + 1);
+        for word in ["propose 1", "cast", "private", "persist"] {
+            assert!(call(&format!("{word} {big}")).is_err(), "{word}");
+        }
     }
 
     #[test]
@@ -195,15 +245,22 @@ mod tests {
         let all: Vec<u8> = (0..=255).collect();
         assert_eq!(bytes(&hex(&all)), Some(all));
         assert_eq!(bytes(&hex(&[])), Some(Vec::new()));
-        let Ok(Some(Call::Timer(s))) = call(&format!("timer {}", 0.1 + 0.2)) else { panic!("a timer") };
+        let said = call(&format!("timer {}", 0.1 + 0.2)).unwrap().unwrap();
+        let Call::Timer(s) = said.call else { panic!("a timer") };
         assert_eq!(s, 0.1 + 0.2);
     }
 
     #[test]
     fn only_questions_are_answered() {
-        let asks = |line: &str| is_question(&call(line).unwrap().unwrap());
+        let asks = |line: &str| call(line).unwrap().unwrap().asks;
         assert!(
             asks("gps") && asks("uniform 3") && asks("pending 0") && asks("view 2.5") && asks("gps_all 0.1")
+        );
+        assert!(
+            asks("coming 0") && asks("sense nose 1 2") && asks("persisted") && asks("proximity_points 1")
+        );
+        assert!(
+            !asks("propose 1 00") && !asks("elect") && !asks("clock_at 2.5") && !asks("pattern square 1 2")
         );
         assert!(!asks("halt") && !asks("timer 1") && !asks("say hello there") && !asks("send all 00ff"));
     }

@@ -188,11 +188,11 @@ impl Robot for Body {
         if robot != self.me {
             return Vec::new();
         }
-        let timer = |at: Moment| Pending { at, conditional: false, what: "timer".to_owned() };
+        let timer = |at: Moment| Pending { at, conditional: false, what: "timer".to_owned(), robot: None };
         let mut all: Vec<Pending> = self.timers.keys().map(|k| timer(k.0)).collect();
         let due = self.carriage.as_ref().map_or(Moment::NEVER, Carriage::due);
         if due != Moment::NEVER {
-            all.push(Pending { at: due, conditional: true, what: "finish".to_owned() });
+            all.push(Pending { at: due, conditional: true, what: "finish".to_owned(), robot: None });
             all.sort_by_key(|p| p.at);
         }
         all

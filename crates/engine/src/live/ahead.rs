@@ -28,16 +28,18 @@ struct Course {
     arrives: bool,
 }
 
-/// A contact that lies ahead: its place in the order of contacts, and what is touched.
-type Ahead = ((Moment, bool, u32), String);
+/// A contact that lies ahead: its place in the order of contacts, and what is touched; with its number, when that is a
+/// robot that lives by events.
+type Ahead = ((Moment, bool, u32), (String, Option<u32>));
 
 impl Play<'_> {
-    /// The next contact of a body if nobody is told anything new and nothing else comes between: when, and with what.
+    /// The next contact of a body if nobody is told anything new and nothing else comes between: when, with what, and its
+    /// number when that is a robot that lives by events.
     ///
     /// Of a body that is on a motion it is looked for until that motion ends: what it does then is not known. A body
     /// that stands or glides may be touched as long as anybody moves. Pairs of which one turns, goes round a bend or has
     /// corners are followed for an hour at most.
-    pub(super) fn collision_ahead(&self, slot: usize) -> Option<(Moment, String)> {
+    pub(super) fn collision_ahead(&self, slot: usize) -> Option<(Moment, String, Option<u32>)> {
         if self.model.run.contact == ContactRule::Ghost || self.is_gone(slot) {
             return None;
         }
@@ -48,7 +50,7 @@ impl Play<'_> {
         let mut best: Option<Ahead> = None;
         self.edges_ahead(slot, &own, &mut best);
         self.bodies_ahead(slot, &own, &mut best);
-        best.map(|((at, ..), what)| (at, what))
+        best.map(|((at, ..), (what, robot))| (at, what, robot))
     }
 
     /// The first contact of a body with any other, if it is the next of all. Who is far away comes later: one looks a second
@@ -157,7 +159,8 @@ impl Play<'_> {
             let (a, b) = ((&a.path, mine), (&b.path, their));
             let (a, b) = if lower < rank { (a, b) } else { (b, a) };
             if let Some(at) = Flights::first_meeting(a, b, from, until) {
-                take(best, (at, false, rank), || self.name_of(self.model.uids[other]));
+                let touched = || (self.name_of(self.model.uids[other]), self.live.number(other));
+                take(best, (at, false, rank), touched);
                 return;
             }
             let (a, b) = (own.legs[i].until, theirs.legs[j].until);
@@ -186,7 +189,7 @@ impl Play<'_> {
                 let met =
                     Flights::first_meeting_with_edge((&leg.path, outline), (edge.a, edge.b), from, until);
                 if let Some(at) = met {
-                    take(best, (at, true, k as u32), || self.name_of(edge.owner));
+                    take(best, (at, true, k as u32), || (self.name_of(edge.owner), None));
                 }
             };
             // Where it can get to.
@@ -220,7 +223,7 @@ fn path_of(from: Moment, pose: Pose2, phase: &Phase) -> Path {
 }
 
 /// Takes a contact if it is the first of all so far.
-fn take(best: &mut Option<Ahead>, place: (Moment, bool, u32), what: impl FnOnce() -> String) {
+fn take(best: &mut Option<Ahead>, place: (Moment, bool, u32), what: impl FnOnce() -> (String, Option<u32>)) {
     if best.as_ref().is_none_or(|b| place < b.0) {
         *best = Some((place, what()));
     }

@@ -215,10 +215,15 @@ impl Play<'_> {
 /// What is going to happen to a robot, in order.
 fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
     // What happens first at one moment comes first.
-    let collision =
-        play.collision_ahead(slot as usize).map(|(at, what)| (at, format!("collision with {what}")));
-    let motion = collision.into_iter().chain(play.motion_ahead(slot as usize));
-    let mut all: Vec<Pending> = motion.map(|(at, what)| Pending { at, conditional: true, what }).collect();
+    let collision = play.collision_ahead(slot as usize).map(|(at, other, robot)| Pending {
+        at,
+        conditional: true,
+        what: format!("collision with {other}"),
+        robot,
+    });
+    let motion = play.motion_ahead(slot as usize).into_iter();
+    let motion = motion.map(|(at, what)| Pending { at, conditional: true, what, robot: None });
+    let mut all: Vec<Pending> = collision.into_iter().chain(motion).collect();
     let own = play.uid(robot);
     let mut queued: Vec<(LiveKey, bool, &str)> = Vec::new();
     for (key, event) in play.state.queue.unsorted() {
@@ -245,6 +250,7 @@ fn pending(play: &Play<'_>, robot: u32, slot: u32) -> Vec<Pending> {
         at: key.at,
         conditional,
         what: what.to_owned(),
+        robot: None,
     };
     all.extend(queued.into_iter().map(pending));
     all.sort_by_key(|p| p.at);

@@ -16,5 +16,6 @@ mod outside;
 mod push;
 mod schedulers;
 mod sight;
+mod services;
 mod thesis;
 mod zones;

@@ -39,7 +39,7 @@ fn rest(sim: &mut Sim) -> Vec<Vec<Pose2>> {
 }
 
 /// Everything that robots say to the end, and every failure of their programs: (number, text).
-fn said(sim: &mut Sim) -> Vec<(u32, String)> {
+pub(crate) fn said(sim: &mut Sim) -> Vec<(u32, String)> {
     sim.take_notes(true);
     told(sim)
 }
@@ -68,7 +68,7 @@ fn told(sim: &mut Sim) -> Vec<(u32, String)> {
     all
 }
 
-fn lines_of(said: &[(u32, String)], robot: u32) -> Vec<&str> {
+pub(crate) fn lines_of(said: &[(u32, String)], robot: u32) -> Vec<&str> {
     said.iter().filter(|s| s.0 == robot).map(|s| s.1.as_str()).collect()
 }
 
@@ -205,13 +205,20 @@ E(
         check(swarm_view(6, seen, 4) == 1 && seen[0].robot == 0 && seen[0].y == 0, "view");
         check(swarm_view(4, seen, 4) == 0, "view nobody");
         check(swarm_proximity(6, d, 4) == 1 && d[0] > 4.79 && d[0] < 4.81, "proximity");
+        check(swarm_proximity_points(6, seen, 4) == 1 && seen[0].robot == 0 && seen[0].x == 0 && seen[0].y > 0.09
+            && seen[0].y < 0.11, "proximity points");
+        check(swarm_proximity_points(4, seen, 4) == 0 && swarm_sense("nose", d, 0, d, 4) == -1, "no such thing");
         double u = swarm_uniform(3, 4);
         check(u >= 3 && u < 4 && u != swarm_uniform(3, 4), "uniform");
         watch = swarm_watch_near(2, 0);
         timer = swarm_timer(1.5); dead = swarm_timer(1);
         check(watch == 1 && timer == 2 && dead == 3, "numbers");
         swarm_cancel(dead); swarm_shine(7);
-        check(swarm_pending(1, coming, 4) >= 1 && coming[0].at == 1.5 && coming[0].what[0] == 't', "pending");
+        check(swarm_pending(1, coming, 4) >= 1 && coming[0].at == 1.5 && coming[0].what[0] == 't'
+            && coming[0].robot == -1, "pending");
+        check(swarm_persisted(text, 9) == -1, "nothing yet"); swarm_persist("kept", 4);
+        check(swarm_persisted(text, 3) == 4 && text[2] == 'p' && !text[3], "persisted"); text[0] = text[1] = 0;
+        check(!swarm_elect() && !swarm_propose(1, "x", 1), "no such protocol");
         swarm_send(1, "me", 2); swarm_send_all("hello", 5); swarm_broadcast("nobody", 6);
         swarm_move_to(8, 0.5, 10, 10);
     } else if (kind == SWARM_MESSAGE) {
@@ -226,7 +233,13 @@ E(
     } else if (kind == SWARM_REPLACED) swarm_say("replaced");
 )"#;
     let said = said(&mut with_bad(code, ""));
-    assert_eq!(lines_of(&said, 1), ["message", "replaced", "timer", "done", "pushed"]);
+    let lines = lines_of(&said, 1);
+    assert_eq!(lines[0], "no sensor of this robot answers that");
+    assert!(
+        lines[1].contains("no leader: name a protocol for it, `leader = ")
+            && lines[2].contains("no consensus")
+    );
+    assert_eq!(lines[3..], ["message", "replaced", "timer", "done", "pushed"]);
     assert_eq!(lines_of(&said, 0), ["good"], "it hears the message and does not mind");
 }
 
@@ -250,6 +263,20 @@ fn a_hostile_program_costs_only_its_robot() {
         ("E( swarm_say((char *)0xfffffff0u); )", "pointer"),
         ("E( swarm_message((void *)0xfffffff0u, 100); )", "pointer"),
         ("E( for (;;) swarm_timer(1e-9); )", "fuel"),
+        ("E( swarm_sense((char *)0xfffffff0u, &x, 0, &x, 1); )", "pointer"),
+        ("E( swarm_sense(\"nose\", &x, 1, (double *)0xfffffff0u, 1); )", "pointer"),
+        ("E( swarm_sense(\"nose\", (double *)65530u, 1, &x, 1); )", "pointer"),
+        ("E( static double d[100]; swarm_sense(\"nose\", d, 100, d, 100); )", "100 numbers"),
+        ("E( swarm_pattern(\"walk\", &x, -1); )", "negative"),
+        ("E( swarm_pattern(\"walk\", 0, 2000000000); )", "pointer"),
+        (
+            "static char name[100]; E( for (int k = 0; k < 100; k++) name[k] = 'x'; swarm_pattern(name, 0, 0); )",
+            "64 bytes",
+        ),
+        ("E( swarm_numbers((double *)0xfffffff0u, 1); )", "pointer"),
+        ("static char big[20000]; E( swarm_persist(big, 20000); )", "20000 bytes"),
+        ("E( swarm_persist((void *)4000000000u, 10); )", "pointer"),
+        ("E( for (;;) swarm_persist(0, 16000); )", "fuel"),
     ] {
         let mut sim = with_bad(code, "");
         let said = said(&mut sim);
@@ -365,10 +392,10 @@ fn a_process_is_led_through_its_past_after_a_restore() {
 }
 
 /// A folder with a script, gone afterwards.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn with(name: &str, script: &str) -> Folder {
+    pub(crate) fn with(name: &str, script: &str) -> Folder {
         use std::os::unix::fs::PermissionsExt as _;
         let path = std::env::temp_dir().join(format!("swarmyard-outside-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a folder");
@@ -414,7 +441,7 @@ impl Drop for Folder {
     }
 }
 
-const GREET: &str = "#!/bin/sh\nread hello; read now; read start\n";
+pub(crate) const GREET: &str = "#!/bin/sh\nread hello; read now; read start\n";
 
 #[test]
 fn a_hostile_process_costs_only_its_robot_and_leaves_nothing() {

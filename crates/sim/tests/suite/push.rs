@@ -564,7 +564,7 @@ fn an_exact_watch_follows_robots_that_go_by_quanta() {
 
 /// A sensor of one's own. Asked, it answers its argument doubled and the number of robots. At intervals it tells when its
 /// robot is east of a place; exactly, when something comes within a distance.
-struct Sniffer;
+pub(crate) struct Sniffer;
 
 impl EventSensor for Sniffer {
     fn pull(&self, query: &Query, world: &dyn Surroundings) -> Option<Answer> {
@@ -585,7 +585,7 @@ impl EventSensor for Sniffer {
 }
 
 /// A motion module of one's own: goes along a square, `args` being its side and the speed.
-struct Squares;
+pub(crate) struct Squares;
 
 impl MotionModule for Squares {
     fn plan(&self, from: Pose2, motion: &Motion) -> Option<Result<Plan, String>> {
