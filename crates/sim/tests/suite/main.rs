@@ -15,7 +15,7 @@ mod near;
 mod outside;
 mod push;
 mod schedulers;
-mod sight;
 mod services;
+mod sight;
 mod thesis;
 mod zones;
