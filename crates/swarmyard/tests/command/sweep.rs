@@ -38,8 +38,16 @@ fn the_case_study_a_track_below_the_designed_width_fails_and_above_it_is_followe
 #[test]
 fn measures_whose_names_differ_in_odd_letters_have_a_chart_each() {
     let yard = Yard::with_duel("sweep-names");
-    let words =
-        ["--vary", "run.seed=1,2", "--measure", "a b=contacts", "--measure", "a-b=time", "--out", "all"];
+    let words = [
+        "--vary",
+        "type.cart.radius=0.1,0.12",
+        "--measure",
+        "a b=contacts",
+        "--measure",
+        "a-b=time",
+        "--out",
+        "all",
+    ];
     let mut command = yard.command("sweep duel.toml");
     assert!(command.args(words).output().expect("a sweep").status.success());
     let charts: Vec<_> = std::fs::read_dir(yard.path("all")).expect("results").flatten().collect();
