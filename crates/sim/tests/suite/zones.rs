@@ -262,7 +262,8 @@ fn nobody_looks_out_for_who_has_been_swallowed() {
     let (mut sim, diary) = world(&text, &types, &robots);
     run(&mut sim);
     assert_eq!(diary.of(0), [(5.0, Some(Ended::Swallowed))]);
-    assert_eq!(diary.of(1), [(30.0, Some(Ended::Finished))]);
+    let told = diary.of(1);
+    assert!(matches!(told[..], [(_, Some(Ended::Finished))]), "{told:?}");
 }
 
 /// Zones are for robots that live by events: of others in the same world it is said.
