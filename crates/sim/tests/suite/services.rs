@@ -262,7 +262,7 @@ fn who_names_no_protocol_is_told_nothing_of_it_and_asking_says_so() {
     // A name that does not fit is found when the world is loaded.
     let folder = Folder::with("misfit", "");
     for (keys, code) in
-        [("leader = \"heart\"", "wrong-service"), ("leader = \"elction\"", "unknown-protocol")]
+        [("leader = \"heart\"", "wrong-service"), ("leader = \"elction\"", "unknown-part")]
     {
         let algorithm =
             "class = \"program\"\ncode = 'void robot_event(int k, int a, double x, double y) { }'";
