@@ -262,7 +262,7 @@ fn who_names_no_protocol_is_told_nothing_of_it_and_asking_says_so() {
     // A name that does not fit is found when the world is loaded.
     let folder = Folder::with("misfit", "");
     for (keys, code) in
-        [("leader = \"heart\"", "wrong-service"), ("leader = \"elction\"", "unknown-protocol")]
+        [("leader = \"heart\"", "wrong-service"), ("leader = \"elction\"", "unknown-part")]
     {
         let algorithm =
             "class = \"program\"\ncode = 'void robot_event(int k, int a, double x, double y) { }'";
@@ -508,4 +508,17 @@ fn a_program_that_asks_again_whenever_it_is_answered_is_stopped_and_the_others_g
     let mut sim = in_c("restless", code, &FULL);
     assert!(lines_of(&said(&mut sim), 0).contains(&"led"));
     assert_eq!(sim.now().seconds(), 20.0, "the run goes on");
+}
+
+/// The robot with the highest number leads until it crashes, after 20 s; then the next one.
+#[test]
+fn robots_in_c_elect_a_leader_agree_where_to_meet_and_go_on_when_it_crashes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../worlds/c-agree.toml");
+    let mut sim = Sim::load(path, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    let told = said(&mut sim);
+    let led: Vec<u32> = told.iter().filter(|s| s.1 == "I lead").map(|s| s.0).collect();
+    assert_eq!(led, [4, 3], "{told:?}");
+    let verdicts = sim.model().asserts.iter().zip(&sim.state().verdicts);
+    let missed: Vec<&str> = verdicts.filter(|(a, v)| !a.met(v)).map(|(a, _)| a.name.as_str()).collect();
+    assert_eq!(missed, [""; 0]);
 }
