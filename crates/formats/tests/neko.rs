@@ -136,9 +136,12 @@ fn all_names_of_algorithms_and_networks_are_known() {
             for key in ["robot.algorithm", "process.initializer", "process.initaliaizer"] {
                 let text = GOOD.replace("robot.algorithm = Gathering", &format!("{key} = {prefix}{name}"));
                 let toml = to_toml(&text).unwrap_or_else(|e| panic!("{e:?}"));
-                assert!(toml.contains(&format!("[type.robot.algorithm]\nclass = \"{class}\"\n")), "{toml}");
-                let ordered = toml.contains("lamport-order") && toml.contains("order = \"abcast\"");
-                assert_eq!(ordered, class == "path-reservation");
+                // Path reservation stands between an algorithm and its wheels.
+                let (moves, reserved) =
+                    if class == "path-reservation" { ("random-movement", true) } else { (class, false) };
+                assert!(toml.contains(&format!("[type.robot.algorithm]\nclass = \"{moves}\"\n")), "{toml}");
+                let pieces = ["lamport-order", "broadcast = \"abcast\"", "motion = \"path_reservation\""];
+                assert_eq!(pieces.map(|piece| toml.contains(piece)), [reserved; 3], "{toml}");
             }
         }
     }

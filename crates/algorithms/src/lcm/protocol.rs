@@ -156,7 +156,8 @@ fn check_needs(p: &Params, rule: &dyn Rule) -> Result<(), Diagnostic> {
 fn check_chance(p: &Params) -> Result<(), Diagnostic> {
     let (share, scheduler) = (p.num("p"), p.text("scheduler"));
     let never = share == 0.0 && scheduler == "random";
-    if !never && !(0.0 < share && share < LEAST_P && matches!(scheduler, "random" | "bounded")) {
+    let hardly = 0.0 < share && share < LEAST_P && matches!(scheduler, "random" | "bounded");
+    if !never && !hardly {
         return Ok(());
     }
     let what = format!(

@@ -261,9 +261,7 @@ fn who_names_no_protocol_is_told_nothing_of_it_and_asking_says_so() {
     assert_eq!(lines[2..], ["nobody asked"]);
     // A name that does not fit is found when the world is loaded.
     let folder = Folder::with("misfit", "");
-    for (keys, code) in
-        [("leader = \"heart\"", "wrong-service"), ("leader = \"elction\"", "unknown-part")]
-    {
+    for (keys, code) in [("leader = \"heart\"", "wrong-service"), ("leader = \"elction\"", "unknown-part")] {
         let algorithm =
             "class = \"program\"\ncode = 'void robot_event(int k, int a, double x, double y) { }'";
         let error = world(&folder, algorithm, &World { keys, ..FULL }).err().unwrap_or_default();

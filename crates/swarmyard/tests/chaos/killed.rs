@@ -40,7 +40,7 @@ fn the_log_of_a_run_that_lost_a_worker_is_that_of_an_undisturbed_one() {
     done(&format!("replay {} --verify", path("harmed.mcap")));
     let events = |name: &str| std::fs::read_to_string(folder.join(name)).expect("events");
     let (harmed, whole) = (events("harmed.events"), events("whole.events"));
-    assert!(whole.lines().count() > 10, "nothing happened: {whole}");
+    assert!(whole.contains("\"kind\":\"contact\""), "nothing happened: {whole}");
     assert!(harmed == whole, "other events than those of an undisturbed run");
 }
 
