@@ -100,6 +100,9 @@ impl Plan {
     }
 }
 
+/// Who is told in words what happens on the way.
+pub type Teller = Box<dyn FnMut(&str) + Send>;
+
 /// Whoever finds workers.
 pub trait Staff: Send {
     /// Sees to it that a worker with this number works for the run. It shows by itself when it is there.
@@ -177,7 +180,7 @@ pub struct Keeper {
     /// Epochs that began because somebody was lost, since the last step that was shown.
     fruitless: u32,
     /// Told what happens on the way.
-    teller: Option<Box<dyn FnMut(&str) + Send>>,
+    teller: Option<Teller>,
     /// When workers were last told that they are needed although nothing is to be done.
     rested: Instant,
     status: Arc<Mutex<Status>>,
@@ -300,7 +303,7 @@ impl Keeper {
     }
 
     /// Tells what happens on the way, one line each: who is lost, and which epochs begin.
-    pub fn on_news(&mut self, teller: Box<dyn FnMut(&str) + Send>) {
+    pub fn on_news(&mut self, teller: Teller) {
         self.teller = Some(teller);
     }
 
@@ -824,6 +827,5 @@ mod tests {
         // 220 000 robots of the benchmark on one worker.
         let said = too_long(85_783_567, 1);
         assert!(said.contains("too much for 1 workers") && said.contains("`--workers 3` would do"), "{said}");
-        assert!(85_783_567 / 3 < MOST_BYTES);
     }
 }

@@ -25,7 +25,7 @@ mod worker;
 mod world;
 
 pub use bundle::{Bundle, Natives};
-pub use keeper::{Keeper, Placed, Plan, Save, Staff, Status};
+pub use keeper::{Keeper, Placed, Plan, Save, Staff, Status, Teller};
 pub use saved::Saved;
 pub use watch::ProcessorTime;
 pub use worker::{Ended, Setup, work};

@@ -140,7 +140,7 @@ fn a_doubled_message_arrives_twice_over_every_class_of_network() {
         );
         let mut sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         sim.take_notes(true);
-        let (mut sent, mut came): (Vec<(u64, Moment)>, Vec<(u64, Moment)>) = (Vec::new(), Vec::new());
+        let [mut sent, mut came] = [const { Vec::<(u64, Moment)>::new() }; 2];
         while !sim.is_over() {
             for event in sim.step().expect("steps").events {
                 let RunEvent::Live(note) = event else { continue };

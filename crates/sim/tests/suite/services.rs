@@ -142,6 +142,7 @@ static void quote(const char *word) {
 const FAULTS: &str = "[[fault]]\nat = \"6s\"\ncrash = [\"c\"]\n[[fault]]\nat = \"12s\"\nrecover = [\"c\"]";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the same program twice, in C and in Python")]
 fn a_program_and_a_process_are_told_the_same_by_every_service() {
     let c = r#"
     void robot_event(int kind, int a, double x, double y) {

@@ -7,8 +7,11 @@ use swarmyard_part_api::{Answer, Cx, Motion, Query, Seen};
 use swarmyard_sim::{Options, Sim, standard_registry};
 
 /// An algorithm that glides about, and now and then writes down what its view and its gps tell it.
+/// What a look finds: those in view, and everybody.
+type Looks = Log<(Vec<Seen>, Vec<Seen>)>;
+
 #[derive(Clone)]
-struct Watcher(Log<(Vec<Seen>, Vec<Seen>)>);
+struct Watcher(Looks);
 
 const RANGE_M: f64 = 3.0;
 
@@ -47,7 +50,7 @@ impl Act for Watcher {
     }
 }
 
-fn world(text: &str, robots: &[(&str, [f64; 3])]) -> (Sim, Log<(Vec<Seen>, Vec<Seen>)>) {
+fn world(text: &str, robots: &[(&str, [f64; 3])]) -> (Sim, Looks) {
     let log = Log::default();
     let mut registry = standard_registry();
     add(&mut registry, "watcher", Watcher(log.clone()));

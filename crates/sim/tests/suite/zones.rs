@@ -137,7 +137,7 @@ fn bend(robot: u32) -> (Pose2, f64) {
     let part = |step: f64| (f64::from(robot) * step).fract();
     let pose =
         Pose2::new(6.0 * part(0.618_034) - 4.0, 5.0 * part(0.414_214) - 3.0, 6.0 * part(0.732_051) - 3.0);
-    (pose, (2.0 * part(0.236_068) - 1.0) * if robot % 2 == 0 { 2.0 } else { 0.03 })
+    (pose, (2.0 * part(0.236_068) - 1.0) * if robot.is_multiple_of(2) { 2.0 } else { 0.03 })
 }
 
 /// Whoever dense sampling sees in the hole is swallowed when it gets there, and nobody else, but for who only dips into it
