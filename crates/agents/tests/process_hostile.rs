@@ -40,10 +40,14 @@ fn protocol(cause: &Cause) -> bool {
 fn hangs(transport: Transport, args: &[&str]) {
     let mut child = start(&hostile(transport, args));
     child.post(0, &[0; 14]).expect("it is idle");
-    // It goes on for ever: a poll that waited for its end would not come back.
-    let before = Instant::now();
-    assert_eq!(child.poll(SHORT), Poll::Pending, "{transport:?} {args:?}");
-    println!("{transport:?} {args:?}: a poll of {SHORT:?} took {:?}", before.elapsed());
+    // It goes on for ever: a poll that waited for its end would not come back. On a busy machine one poll may be late.
+    let best = (0..3).map(|_| {
+        let before = Instant::now();
+        assert_eq!(child.poll(SHORT), Poll::Pending, "{transport:?} {args:?}");
+        before.elapsed()
+    });
+    let best = best.min().expect("three polls");
+    assert!(best < SHORT + Duration::from_millis(200), "{transport:?} {args:?} held the host for {best:?}");
     drop(child);
     nothing_left(&tag(transport, args));
 }

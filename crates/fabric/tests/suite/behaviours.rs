@@ -58,12 +58,19 @@ pub(crate) fn a_stuck_display_costs_nobody_anything(town: &mut dyn Town) {
         a.put("show", &frame, Care::Drop).expect("put");
         before.elapsed()
     };
-    // The display is stuck to the end: a put that waited for it would not have come back.
-    let mut times: Vec<Duration> = (0..1000).map(put).collect();
-    times.sort();
+    // The display is stuck to the end: a put that waited for it would not have come back. Nor does one wait for a while; in one
+    // of three batches or another none waits for a processor either.
+    let batch = |_| {
+        let mut times: Vec<Duration> = (0..1000).map(put).collect();
+        times.sort();
+        (times[989], times[999])
+    };
+    let batches: Vec<(Duration, Duration)> = (0..3).map(batch).collect();
     a.put("work", b"on with it", Care::Block).expect("put");
     assert_eq!(other.heard.recv_timeout(AGES).expect("workers go on").1, "on with it");
-    println!("1000 frames; 99 of 100 puts took at most {:?}, the longest {:?}", times[989], times[999]);
+    println!("3000 frames; 99 of 100 puts and the longest, by batch: {batches:?}");
+    let (most, longest) = batches.iter().min().copied().unwrap_or_default();
+    assert!(most < Duration::from_millis(20) && longest < Duration::from_millis(250), "{batches:?}");
     drop(go);
     drop(stuck);
 }
