@@ -1,4 +1,4 @@
-//! `cargo test`, counted; and a second try for tests that live among real processes and clocks.
+//! `cargo test`, counted; and a second try for tests that live among real processes and clocks. What it runs was built before.
 //!
 //! In: the output of `cargo test --no-fail-fast`. Out: counts, and the names of tests that passed only at the second try.
 //!
@@ -13,7 +13,7 @@
 //! others use too: a few of them may be tried once more, alone, and that is told.
 
 use crate::tests::Counts;
-use crate::{cargo, root, web};
+use crate::{root, web};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -73,9 +73,8 @@ pub(crate) fn all(python: Option<&str>, counts: &mut Counts) -> Result<Vec<Strin
     Ok(first.failed.into_iter().collect())
 }
 
-/// Builds all test programs, and runs each once.
+/// Runs each test program once.
 fn first_try(python: Option<&str>) -> Result<Run, String> {
-    cargo(&["test", "--workspace", "--no-run"])?;
     let (waiting, others): (Vec<String>, Vec<String>) =
         programs()?.into_iter().partition(|name| WAITING.contains(&name.as_str()));
     if waiting.len() != WAITING.len() {
