@@ -104,7 +104,7 @@ fn pictures_only() -> Result<(), String> {
 
 fn bless() -> Result<(), String> {
     for args in [
-        ["test", "-p", "swarmyard-conformance", "--test", "goldens"].as_slice(),
+        ["test", "-p", "swarmyard-conformance", "--test", "suite", "goldens"].as_slice(),
         ["test", "-p", "swarmyard", "--test", "command", "doctor"].as_slice(),
     ] {
         run("cargo", args, &[("SWARMYARD_BLESS", "1")])?;
@@ -126,7 +126,7 @@ fn chaos() -> Result<(), String> {
 }
 
 fn manual() -> Result<(), String> {
-    let args = ["test", "-p", "swarmyard", "--test", "documents"];
+    let args = ["test", "-p", "swarmyard", "--test", "suite", "documents"];
     run("cargo", &args, &[("SWARMYARD_BLESS", "1")])
 }
 

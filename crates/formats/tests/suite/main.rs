@@ -1,0 +1,12 @@
+//! Text in and out: good and bad scenarios, edits, part files, files of Neko.
+
+mod bad;
+mod common;
+mod edit_worlds;
+mod edits;
+mod good;
+mod neko;
+mod neko_log;
+mod part_files;
+mod robust;
+mod tools;
