@@ -2,7 +2,6 @@
 //!
 //! A file in `tests/bad` ends with lines such as `#! expect 7:12 unknown-key`; `#! set key=value`
 //! adds an override, `#! warn` expects a warning, and `file:7:12` is a place in another text.
-#![expect(clippy::disallowed_methods, reason = "the tests read their scenarios from files")]
 
 use crate::common::{Folder, registry};
 use swarmyard_base::Severity;

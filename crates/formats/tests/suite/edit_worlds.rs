@@ -1,5 +1,4 @@
 //! Editing the worlds that come with the program: what a document lists, and what random edits touch.
-#![expect(clippy::disallowed_methods, reason = "the tests read their scenarios from files")]
 
 use crate::common::{self, Folder};
 use proptest::prelude::*;

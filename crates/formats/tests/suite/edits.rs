@@ -1,5 +1,4 @@
 //! Changes of a document: what each does to the text, to the byte.
-#![expect(clippy::disallowed_methods, reason = "the tests read their scenarios from files")]
 
 use crate::common::{Folder, registry};
 use swarmyard_formats::{

@@ -1,5 +1,4 @@
 //! What good scenarios become.
-#![expect(clippy::disallowed_methods, reason = "the tests read their scenarios from files")]
 
 use crate::common::{Folder, registry};
 use std::f64::consts::PI;

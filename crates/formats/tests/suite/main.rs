@@ -1,4 +1,5 @@
 //! Text in and out: good and bad scenarios, edits, part files, files of Neko.
+#![expect(clippy::disallowed_methods, reason = "the tests read their texts from files")]
 
 mod bad;
 mod common;

@@ -2,7 +2,6 @@
 //!
 //! A file in `tests/bad-neko` ends with lines such as `#! expect 7:12 unknown-key`; `#! warn` expects a
 //! warning. A `.config` in `tests/neko` becomes the `.toml` beside it.
-#![expect(clippy::disallowed_methods, reason = "the tests read their configurations from files")]
 
 use crate::common::{Folder, registry};
 use proptest::prelude::*;

@@ -2,7 +2,6 @@
 //!
 //! A file in `tests/bad-parts` ends with lines such as `#! expect 3:5 unknown-key`; the place is in the
 //! file itself unless another one is named. A `.part` is used by a part, a `.robot` by a type.
-#![expect(clippy::disallowed_methods, reason = "the tests read their part files from files")]
 
 use crate::common::{Folder, registry};
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! Nothing that can be written makes the reader panic or hang.
-#![expect(clippy::disallowed_methods, reason = "the tests read their scenarios from files")]
 
 use crate::common::{Folder, registry};
 use swarmyard_base::chance::{Draw, Purpose};

@@ -1,5 +1,4 @@
 //! Formatting, editing by program, and the readings of sheets.
-#![expect(clippy::disallowed_methods, reason = "the tests read their scenarios from files")]
 
 use crate::common::{Folder, registry};
 use swarmyard_formats::{describe, describe_list, format, manual, read, schema, set};
