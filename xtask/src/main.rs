@@ -132,21 +132,13 @@ fn manual() -> Result<(), String> {
 
 fn fuzz(seconds: &str) -> Result<(), String> {
     let limit = format!("-max_total_time={seconds}");
-    for target in [
-        "scenario",
-        "blocks",
-        "recording",
-        "program",
-        "answers",
-        "edits",
-        "frames",
-        "requests",
-        "neko_config",
-        "neko_log",
-        "envelope",
-        "module_line",
-    ] {
-        let args = ["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=65536", "-timeout=10"];
+    let folder = root().join("fuzz/fuzz_targets");
+    let files = std::fs::read_dir(&folder).map_err(|e| format!("cannot read `{}`: {e}", folder.display()))?;
+    let mut targets: Vec<PathBuf> = files.flatten().map(|entry| entry.path()).collect();
+    targets.sort();
+    for target in targets {
+        let target = target.file_stem().unwrap_or_default().to_string_lossy();
+        let args = ["+nightly", "fuzz", "run", &target, "--", &limit, "-max_len=65536", "-timeout=10"];
         run("cargo", &args, &[])?;
     }
     Ok(())

@@ -14,8 +14,7 @@ use swarmyard_conformance::{World, read, root, worlds, write};
 /// Quanta of a world that has no line yet, at most.
 const CAP: u64 = 200;
 
-const HEAD: &str =
-    "# name quanta hash; rewritten by SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test suite goldens\n";
+const HEAD: &str = "# name quanta hash; rewritten by SWARMYARD_BLESS=1 cargo test -p swarmyard-conformance --test suite goldens\n";
 
 fn file() -> PathBuf {
     root().join("crates/conformance/goldens.txt")

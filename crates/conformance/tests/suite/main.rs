@@ -1,5 +1,8 @@
 //! Suites that every engine, part and world must pass.
 
+// The targets of the fuzzer name its crate: in this program they mean this one.
+extern crate self as libfuzzer_sys;
+
 mod boards;
 mod carry;
 mod casts;
@@ -8,6 +11,7 @@ mod contacts;
 mod divided;
 mod drive;
 mod examples;
+mod fuzz;
 mod gas;
 mod goldens;
 mod impacts;
@@ -19,3 +23,5 @@ mod overlap;
 mod same_bits;
 mod sensors;
 mod worlds;
+
+pub(crate) use fuzz::fuzz_target;
