@@ -155,6 +155,8 @@ pub(crate) struct Load {
     pub(crate) wait_us: u32,
     /// How often it had to ask for more than it was told.
     pub(crate) widened: u32,
+    /// How many of its bodies have gone to others since the report before.
+    pub(crate) handed_on: u32,
     /// How often it asked again for what had not come.
     pub(crate) asked: u32,
     /// Decisions of programs that run with other workers.

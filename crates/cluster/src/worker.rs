@@ -143,6 +143,8 @@ struct Epoch {
     regions: Vec<Area>,
     /// What was sent since the last report, by place.
     sent: Vec<Sent>,
+    /// Bodies that went to others since then.
+    handed_on: u32,
     /// What bodies cost since that was told, by number: sum, quanta.
     spent: Vec<(Spent, u32)>,
     /// Whether that was ever told.
@@ -381,6 +383,7 @@ impl Worker<'_> {
             remembers,
             regions,
             sent,
+            handed_on: 0,
             spent: Vec::new(),
             is_told: false,
         };
@@ -501,6 +504,7 @@ impl Worker<'_> {
         let asked = self.inbox.asked().0;
         load.asked = u32::try_from(asked - self.asked).unwrap_or(u32::MAX);
         self.asked = asked;
+        load.handed_on = std::mem::take(&mut epoch.handed_on);
         let links = epoch.take_sent();
         {
             let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -681,6 +685,7 @@ impl Worker<'_> {
         let mut others = Vec::new();
         for (place, bodies) in leaving.into_iter().enumerate().filter(|(place, _)| *place != me as usize) {
             let seen = engine.share.sightings(&margins.known(&epoch.regions[place], 0));
+            epoch.handed_on += bodies.len() as u32;
             // They are there for who asks before anybody can.
             let gone = bodies.iter().map(|p| p.number).collect();
             let homes = engine.let_go(&gone, own_number, &lodgings);
@@ -724,6 +729,7 @@ pub(crate) fn add(figures: &mut WorkerFigures, load: Load, sent: &[Sent]) {
     figures.work_s += f64::from(load.work_us) * 1e-6;
     figures.wait_s += f64::from(load.wait_us) * 1e-6;
     figures.widened += u64::from(load.widened);
+    figures.handed_on += u64::from(load.handed_on);
     figures.asked_again += u64::from(load.asked);
     figures.asked_home += u64::from(load.from_home);
     figures.home_s += f64::from(load.home_us) * 1e-6;
