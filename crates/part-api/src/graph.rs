@@ -192,14 +192,15 @@ impl GraphModel {
         self.nodes.iter().find(needs).map(|n| n.name.as_str())
     }
 
-    /// What is wrong where so many robots are, each on `name.parameter`.
+    /// What is wrong where so many robots are, each on `name.parameter`; `peers` says who has a protocol of a name.
     #[must_use]
-    pub fn misfits(&self, robots: u32) -> Diagnostics {
+    pub fn misfits<'a>(&self, robots: u32, peers: impl Fn(&str) -> &'a [u32]) -> Diagnostics {
         let mut problems = Diagnostics::default();
         for node in &self.nodes {
             let users: Vec<&str> =
                 node.users.iter().map(|u| self.nodes[u.0 as usize].name.as_str()).collect();
-            for (key, d) in node.model.misfits(&Company { robots, users: &users }) {
+            let company = Company { robots, users: &users, peers: peers(&node.name) };
+            for (key, d) in node.model.misfits(&company) {
                 problems.push(d.on(format!("{}.{key}", node.name)));
             }
         }

@@ -46,9 +46,9 @@ pub use outline::{MAX_CORNERS, Outline, signed_area};
 pub use protocol::Port as ProtocolPort;
 pub use protocol::{
     Broadcast, Bytes, Clock, Company, Consensus, Custom, Cx, Detector, Drive, Elect, Exclusion, Group,
-    Indication, Leader, Link, LookOut, Membership, Microprotocol, Misfit, Monitor, Moving, Mutex, PortSpec,
-    Private, Propose, ProtocolModel, ReadClock, Recipients, Request, Service, ServiceKind, ToAll, ToRobots,
-    User, Watching, from_bytes, to_bytes, to_shared,
+    Indication, Leader, Link, LookOut, Membership, Microprotocol, Monitor, Moving, Mutex, PortSpec, Private,
+    Propose, ProtocolModel, ReadClock, Recipients, Request, Service, ServiceKind, ToAll, ToRobots, User,
+    Watching, from_bytes, to_bytes, to_shared,
 };
 pub use rays::{Fan, SWEEP_FROM};
 pub use registers::{

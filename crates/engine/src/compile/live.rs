@@ -69,13 +69,21 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether protocols and algorithms have the sensors they need, and the company.
-    fn check_needs(&mut self, model: &Model, robots: u32) {
+    /// Whether protocols and algorithms have the sensors they need, and the company: they know each other by name.
+    fn check_needs(&mut self, model: &Model, number_of: &[u32]) {
         let scene = self.scene;
+        let mut peers: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for ty in &model.types {
+            for name in ty.life.iter().flat_map(|l| l.graph.names()) {
+                peers.entry(name).or_default().extend(ty.slots.clone().map(|slot| number_of[slot]));
+            }
+        }
+        peers.values_mut().for_each(|numbers| numbers.sort_unstable());
+        let robots = number_of.iter().filter(|n| **n != LiveModel::NOBODY).count() as u32;
         for ty in &model.types {
             let path = format!("/types/{}", ty.name);
             let (Some(life), Some(node)) = (&ty.life, scene.find(&path)) else { continue };
-            let mut problems = life.graph.misfits(robots);
+            let mut problems = life.graph.misfits(robots, |name| peers.get(name).map_or(&[], Vec::as_slice));
             let mut lacking: Vec<(String, String)> = Vec::new();
             for (name, query) in life.graph.asks().filter(|(_, q)| !life.equipment.answers(q)) {
                 let sensor = query.sensor();
@@ -118,8 +126,8 @@ impl Compiler<'_> {
             ranks[*slot as usize] = rank as u32;
         }
         self.check_company(model);
-        self.check_needs(model, members.len() as u32);
-        self.check_peers(model, &number_of);
+        self.check_needs(model, &number_of);
+        self.check_names(model);
         let network = self.network(model);
         let faults = self.faults(model, &number_of);
         let zones = self.zones();
@@ -175,38 +183,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// Protocols know each other by name: what a protocol says about robots must be about those that have it, and robots of two
-    /// types that run the same class under two names do not hear each other.
-    fn check_peers(&mut self, model: &Model, number_of: &[u32]) {
+    /// Robots of two types that run the same class under two names do not hear each other.
+    fn check_names(&mut self, model: &Model) {
         let alive = |t: &&TypeModel| t.life.is_some() && !t.slots.is_empty();
         let types: Vec<&TypeModel> = model.types.iter().filter(alive).collect();
-        let mut peers: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for ty in &types {
-            for name in ty.life.iter().flat_map(|l| l.graph.names()) {
-                peers.entry(name).or_default().extend(ty.slots.clone().map(|slot| number_of[slot]));
-            }
-        }
-        peers.values_mut().for_each(|numbers| numbers.sort_unstable());
-        for ty in &types {
-            let Some(life) = &ty.life else { continue };
-            for (name, protocol) in life.graph.names().zip(life.graph.models()) {
-                if let Some(misfit) = protocol.misfit(&peers[name]) {
-                    let path = format!("/types/{}/{name}", ty.name);
-                    let span = self.scene.find(&path).and_then(|n| n.params.span(misfit.key).or(n.span));
-                    let d = Diagnostic::error("unknown-robot", misfit.what).at(span).on(path);
-                    self.problems.push(d.help(misfit.help));
-                }
-            }
-        }
         for (k, ty) in types.iter().enumerate() {
             for other in &types[k + 1..] {
-                self.check_names(&ty.name, &other.name);
+                self.compare_names(&ty.name, &other.name);
             }
         }
     }
 
     /// Protocols of two types that are of one class, and have names that the other type does not know.
-    fn check_names(&mut self, one: &str, two: &str) {
+    fn compare_names(&mut self, one: &str, two: &str) {
         let (Some(one_node), Some(two_node)) =
             (self.scene.find(&format!("/types/{one}")), self.scene.find(&format!("/types/{two}")))
         else {

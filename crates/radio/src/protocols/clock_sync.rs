@@ -45,7 +45,7 @@ use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Diagnostic, Moment, math};
 use swarmyard_part_api::{
-    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Misfit, Param, ParamType, PortSpec,
+    Built, Class, Company, Cx, Indication, Kind, Link, Microprotocol, Param, ParamType, PortSpec,
     ProtocolModel, ProtocolPort, ReadClock, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes,
     memory_is_serde,
 };
@@ -175,9 +175,9 @@ impl ProtocolModel for ClockSync {
         vec![PortSpec::new("link", ServiceKind::Link)]
     }
 
-    fn misfit(&self, peers: &[u32]) -> Option<Misfit> {
-        let Way::Ask { reference, .. } = self.way else { return None };
-        Misfit::stranger("reference", reference, peers)
+    fn misfits(&self, company: &Company<'_>) -> Vec<(&'static str, Diagnostic)> {
+        let Way::Ask { reference, .. } = self.way else { return Vec::new() };
+        company.stranger("reference", reference).map(|d| ("reference", d)).into_iter().collect()
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {
