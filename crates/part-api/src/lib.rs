@@ -7,6 +7,7 @@
 //! *Invariant:* this crate knows nothing about the engine, about text formats or about files. A
 //! sensor sees the committed world only ([`World`]); an actuator sees only its own robots.
 
+pub mod chord;
 mod class;
 mod columns;
 mod cone;
