@@ -5,9 +5,7 @@ mod common;
 
 use common::{cloud, schedules};
 use std::collections::BTreeMap;
-use swarmyard_algorithms::lcm::{
-    Frames, Moves, NAMES, Robots, Schedule, Setup, Tuning, by_name, greedy, play,
-};
+use swarmyard_algorithms::lcm::{Frames, Moves, NAMES, Robots, Schedule, Setup, Tuning, by_name, play};
 use swarmyard_base::Vec2;
 use swarmyard_base::math;
 
@@ -113,10 +111,7 @@ fn every_move_goes_straight_to_its_target_by_delta_at_least() {
             let mut robots = cloud(6, 4);
             for r in 0..100 {
                 let before = robots.clone();
-                let active: Vec<bool> = match &schedule {
-                    Schedule::Adversary { k } => greedy(rule.as_ref(), &setup, *k, &before, r),
-                    _ => (0..6).map(|k| schedule.active(setup.seed, r, k, 6)).collect(),
-                };
+                let active = play::active(rule.as_ref(), &setup, &schedule, &before, r);
                 play::round(rule.as_ref(), &setup, &schedule, moves, &mut robots, r);
                 for (k, is_active) in active.into_iter().enumerate() {
                     let went = robots.at[k] - before.at[k];
