@@ -98,14 +98,6 @@ impl Flaws {
     }
 }
 
-/// For networks without memory.
-///
-/// # Errors
-/// When there is one.
-pub(super) fn no_memory(image: &[u8]) -> Result<(), String> {
-    if image.is_empty() { Ok(()) } else { Err("this network has no memory, and here is one".to_owned()) }
-}
-
 /// A network with flaws and faults.
 pub struct Faulty {
     inner: Box<dyn Network>,
