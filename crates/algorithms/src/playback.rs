@@ -3,6 +3,7 @@
 //! In: rows of when, where to, how far it turns, and how long that takes. Out: motions that meet the rows
 //! exactly. It needs a `glider` for ways and `wheels` for turns. Nothing it meets makes it do anything else.
 
+use crate::scripted::{Row, rows};
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
 use swarmyard_base::{Moment, Vec2, math};
@@ -13,11 +14,8 @@ use swarmyard_part_api::{
 
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 
-/// One row: when, where it is afterwards, how far it turns, how long that takes.
-type Row = [f64; 5];
-
 struct Playback {
-    /// Those of its class; no part of its memory.
+    /// When, where it is afterwards, how far it turns, how long that takes. Those of its class; no part of its memory.
     rows: Arc<[Row]>,
     next: usize,
 }
@@ -96,9 +94,5 @@ pub(crate) fn class() -> Class {
         .param(Param::new("rows", ParamType::Rows(COLUMNS), "Rows of [time, x, y, turn, takes], in ascending order of time: where it is afterwards, how far it turns in place, and how long that takes. The first row is where it begins.").required())
         .param(Param::new("motion", ParamType::Name("protocol"), "Who moves the robot; its motion modules when left out."))
         .example("[[type.demo.part]]\nname = \"glider\"\nclass = \"glider\"\n\n[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"playback\"\nrows = [[0, 0, 0, 0, 0], [1, 0, 0, \"90deg\", 2], [3, 0, 1, 0, 4]]");
-    Class::new(sheet, |params, _| {
-        let row = |r: &Vec<f64>| -> Option<Row> { r[..].try_into().ok() };
-        let rows = params.rows_or_none("rows").unwrap_or(&[]).iter().filter_map(row).collect();
-        Ok(Built::Protocol(Arc::new(Model(rows))))
-    })
+    Class::new(sheet, |params, _| Ok(Built::Protocol(Arc::new(Model(rows(params, "rows")?.into())))))
 }

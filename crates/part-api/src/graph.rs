@@ -291,7 +291,15 @@ fn provider(
         }
         let offers = specs[k].model.provides().map_or("nothing", ServiceKind::word);
         let what = format!("`{name}` provides {offers}, and {} is needed here", service.word());
-        return Err(Diagnostic::error("wrong-service", what).suggest("", fitting()));
+        let d = Diagnostic::error("wrong-service", what);
+        return Err(match service {
+            _ if fitting().next().is_some() => d.suggest("", fitting()),
+            ServiceKind::Link => d.help("leave it out, and the network carries its messages; or add a link"),
+            ServiceKind::Motion | ServiceKind::Watching => {
+                d.help("leave it out, and the robot's own parts do it; or add a protocol that does")
+            }
+            _ => d.help(ADD_ONE),
+        });
     }
     match service {
         ServiceKind::Link => return Ok(Provider::Network),
@@ -304,7 +312,7 @@ fn provider(
         (None, _) if optional => Ok(Provider::Nobody),
         (None, _) => {
             let what = format!("no protocol of this robot provides {}", service.word());
-            Err(Diagnostic::error("missing-protocol", what).help("add one that does"))
+            Err(Diagnostic::error("missing-protocol", what).help(ADD_ONE))
         }
         (Some(_), Some(_)) => {
             let what = format!("more than one protocol provides {}: say which", service.word());
@@ -312,6 +320,9 @@ fn provider(
         }
     }
 }
+
+/// What to do where nobody provides a service.
+const ADD_ONE: &str = "add one that does: docs/protocols.md says what each class provides";
 
 /// What a step of a protocol wants of its neighbours; played after the step.
 pub(crate) struct Effects {

@@ -324,7 +324,10 @@ impl<'a> Parser<'a> {
         }
         let words = VARIABLES.iter().map(|v| v.0).chain(FUNCTIONS.iter().map(|f| f.0));
         let words = words.chain(QUANTIFIERS.iter().map(|q| q.0)).chain(["distance", "self"]);
-        let hint = nearest(word, words).map_or(String::new(), |n| format!(", did you mean `{n}`?"));
+        let hint = nearest(word, words.clone()).map_or_else(
+            || format!("; there are {}", words.collect::<Vec<_>>().join(", ")),
+            |n| format!(", did you mean `{n}`?"),
+        );
         Err(self.error(start, self.at, format!("unknown name `{word}`{hint}")))
     }
 

@@ -154,26 +154,32 @@ impl Compiler<'_> {
 
     /// What cannot stand in one world with robots that live by events.
     fn check_company(&mut self, model: &Model) {
-        let mut refuse = |ty: &TypeModel, what: &str| {
+        let mut refuse = |ty: &TypeModel, child: Option<&str>, what: &str, help: &str| {
             let text = format!("`{}` {what}, which does not go with robots that live by events", ty.name);
-            let span = self.scene.find(&format!("/types/{}", ty.name)).and_then(|n| n.span);
-            self.problems
-                .push(Diagnostic::error("mixed-time", text).at(span).on(format!("/types/{}", ty.name)));
+            let path =
+                child.map_or(format!("/types/{}", ty.name), |name| format!("/types/{}/{name}", ty.name));
+            let span = self.scene.find(&path).and_then(|n| n.span);
+            self.problems.push(Diagnostic::error("mixed-time", text).at(span).on(path).help(help));
         };
         for ty in &model.types {
             let hand =
-                |p: &crate::model::PartModel| matches!(&p.kind, PartKind::Actuator(a) if a.hand().is_some());
-            if ty.parts.iter().any(hand) {
-                refuse(ty, "has a hand that can hold things");
+                |p: &&crate::model::PartModel| matches!(&p.kind, PartKind::Actuator(a) if a.hand().is_some());
+            if let Some(part) = ty.parts.iter().find(hand) {
+                let help = "leave the hand out, or give all robots controllers instead of algorithms";
+                refuse(ty, Some(&part.name), "has a hand that can hold things", help);
             }
             if ty.at_edge() != AtEdge::Push {
-                refuse(ty, "bounces, stops or wraps around at the edge");
+                let help = "leave the key `edge` out, or put it into a world of its own";
+                refuse(ty, None, "bounces, stops or wraps around at the edge", help);
             }
-            if ty.life.is_some() && ty.mover.is_some() {
-                refuse(ty, "has a drive that goes by quanta beside its algorithm");
+            if let Some(mover) = ty.mover.filter(|_| ty.life.is_some()) {
+                let help = "motion modules move it: `wheels`, `glider` or one of your own";
+                let part = ty.parts.get(mover).map(|part| &*part.name);
+                refuse(ty, part, "has a drive that goes by quanta beside its algorithm", help);
             }
-            if ty.life.is_some() && !ty.controllers.is_empty() {
-                refuse(ty, "has a controller beside its algorithm");
+            if let Some(controller) = ty.controllers.first().filter(|_| ty.life.is_some()) {
+                let help = "a robot has an algorithm or controllers: take one of the two out";
+                refuse(ty, Some(&controller.name), "has a controller beside its algorithm", help);
             }
         }
         if model.run.contact == ContactRule::Own {

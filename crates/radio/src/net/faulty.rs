@@ -87,7 +87,8 @@ impl Flaws {
         };
         if flaws.burst_begin > 0.0 && flaws.burst_end == 0.0 {
             let what = "bursts of loss begin and never end: `burst_end` is `0`";
-            return Err(Diagnostic::error("out-of-range", what).help("let `burst_end` be more than 0"));
+            let d = Diagnostic::error("out-of-range", what).at(p.span("burst_end"));
+            return Err(d.help("let `burst_end` be more than 0"));
         }
         Ok(flaws)
     }

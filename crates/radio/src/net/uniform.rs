@@ -28,7 +28,8 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let (least_s, most_s) = (p.num("least"), p.num("most"));
     if most_s < least_s {
         let what = format!("the greatest delay `{most_s}` s is less than the least, `{least_s}` s");
-        return Err(Diagnostic::error("out-of-range", what).help("let `most` be at least `least`"));
+        let d = Diagnostic::error("out-of-range", what).at(p.span("most").or(p.span("least")));
+        return Err(d.help("let `most` be at least `least`"));
     }
     Ok(Built::Network(Arc::new(Uniform { least_s, most_s, flaws: Flaws::from_params(p)? })))
 }

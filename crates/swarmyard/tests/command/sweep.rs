@@ -338,6 +338,8 @@ fn wrong_sweeps_are_refused() {
         yard.write("worse.toml", &yard.read("duel.toml").replace(change, to));
         let worse = yard.run("check worse.toml").exits(3);
         assert!(worse.err.contains(says), "{}", worse.err);
+        // In the text of the scenario, not in what an axis lays over it.
+        assert!(worse.err.contains("worse.toml:") && !worse.err.contains("--set:"), "{}", worse.err);
     }
     yard.run("check duel.toml").exits(0);
     let bad = yard.run("check bad.toml").exits(3);
