@@ -312,37 +312,37 @@ type = "bot"
 
     #[test]
     fn what_is_laid_over_an_allowed_world_changes_no_program_and_starts_no_more_of_them() {
+        let row = "name = \"r\"\ncount = COUNT\nlayout = { class = \"row\", step = [1, 0] }\n";
         let world = WORLD
-            .replace("format = 1\n", "format = 1\n[params]\nwhat = \"good\"\nn = 2\nfast = 1\n")
-            .replace("code = 'int main(void) { return 0; }'", "source = \"${what}.sh\"\narguments = [\"-x\"]")
-            .replace(
-                "name = \"r\"\n",
-                "name = \"r\"\ncount = \"${n}\"\nlayout = { class = \"line\", gap = 1 }\n",
-            );
-        for harmless in [
-            &[("run.seed", "3"), ("world.size", "[20, 20]")][..],
-            &[("params.n", "1"), ("robot.r.pose", "[1, 2, 0]")],
-            &[("params.fast", "2")],
-            &[("type.bot.controller.source", "\"good.sh\"")],
+            .replace("code = 'int main(void) { return 0; }'", "source = SOURCE\narguments = [\"-x\"]")
+            .replace("name = \"r\"\n", row);
+        let plain = world.replace("SOURCE", "\"good.sh\"").replace("COUNT", "2");
+        let named = world.replace("SOURCE", "\"${what}.sh\"").replace("COUNT", "\"${n}\"");
+        let named = named.replace("format = 1\n", "format = 1\n[params]\nwhat = \"good\"\nn = 2\n");
+        for (world, harmless) in [
+            (&plain, &[("run.seed", "3"), ("run.duration", "7s")][..]),
+            (&plain, &[("robot.r.at", "[1, 2, 0]")]),
+            (&plain, &[("type.bot.controller.source", "\"good.sh\"")]),
+            (&named, &[("params.n", "1")]),
         ] {
-            assert_eq!(laid_over(&world, harmless), None, "{harmless:?}");
+            assert_eq!(laid_over(world, harmless), None, "{harmless:?}");
         }
-        for evil in [
+        let program = "{ class = \"process\", code = 'int main(void) { }' }";
+        let other =
+            "{ radius = 0.1, controller = { class = \"program\", code = '#include \"/etc/hostname\"' } }";
+        for (world, evil) in [
             // A list of harmless sections had `params` in it.
-            &[("run.seed", "3"), ("params.what", "evil")][..],
-            &[("params.n", "3")],
-            &[("robot.r.count", "3")],
-            &[("type.bot.controller.arguments", "[\"-c\", \"evil\"]")],
-            &[("type.bot.controller.source", "\"evil.sh\"")],
-            &[("type.bot.controller", "{ class = \"process\", code = 'int main(void) { }' }")],
-            // What the program includes is made of the registers.
-            &[("type.bot.register.0.at", "64")],
-            &[(
-                "type.other",
-                "{ radius = 0.1, controller = { class = \"program\", code = '#include \"/etc/passwd\"' } }",
-            )],
+            (&named, &[("run.seed", "3"), ("params.what", "evil")][..]),
+            (&named, &[("params.n", "3")]),
+            (&plain, &[("robot.r.count", "3")]),
+            (&plain, &[("type.bot.controller.arguments", "[\"-c\", \"evil\"]")]),
+            (&plain, &[("type.bot.controller.source", "\"evil.sh\"")]),
+            (&plain, &[("type.bot.controller", program)]),
+            // What a program includes is made of the registers.
+            (&plain, &[("type.bot.register.0.at", "64")]),
+            (&plain, &[("type.other", other)]),
         ] {
-            let told = laid_over(&world, evil).unwrap_or_else(|| panic!("{evil:?} was taken"));
+            let told = laid_over(world, evil).unwrap_or_else(|| panic!("{evil:?} was taken"));
             assert!(told.contains("`/types/"), "{evil:?}: {told}");
         }
     }
