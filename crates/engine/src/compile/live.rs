@@ -107,7 +107,10 @@ impl Compiler<'_> {
             members.extend(ty.slots.clone().map(|slot| slot as u32));
         }
         if members.is_empty() {
-            let any = model.robots() > 0;
+            // Where a protocol or an algorithm is wrong, that is the only thing to say.
+            let is_meant =
+                self.scene.group("/types").iter().any(|t| t.children.iter().any(|n| self.is_protocol(n)));
+            let any = model.robots() > 0 && !is_meant;
             for (what, group) in [("fault", "/faults"), ("zone", "/world/zones")] {
                 for node in self.scene.group(group).iter().filter(|_| any) {
                     let text = format!("this {what} does nothing: no robot lives by events");
