@@ -38,17 +38,7 @@ impl Play<'_> {
             return;
         }
         self.hurry(plan.phases.iter().map(|p| p.twist.linear().norm()).fold(0.0, math::max));
-        let journey = Journey {
-            task,
-            node,
-            name: name_of(motion).to_owned(),
-            phases: plan.phases,
-            events: plan.events,
-            at: 0,
-            until: Moment::NEVER,
-            zone: None,
-            factor: 1.0,
-        };
+        let journey = Journey::new(task, node, name_of(motion), plan);
         let pose = self.state.going[slot].pose_at(self.now);
         self.phase(slot, pose, Box::new(journey));
     }
