@@ -82,6 +82,12 @@ pub enum Variable {
     Robots,
     /// Number of halted robots.
     Halted,
+    /// Messages handed to the network so far, each once, however many it is for.
+    Sent,
+    /// Copies of messages that have come to a robot so far.
+    Delivered,
+    /// Copies of messages that were lost so far.
+    Lost,
 }
 
 /// A body or a part, by name.
@@ -163,12 +169,15 @@ pub enum Over {
     Highest,
 }
 
-const VARIABLES: [(&str, Variable); 5] = [
+const VARIABLES: [(&str, Variable); 8] = [
     ("time", Variable::Time),
     ("tick", Variable::Tick),
     ("contacts", Variable::Contacts),
     ("robots", Variable::Robots),
     ("halted", Variable::Halted),
+    ("sent", Variable::Sent),
+    ("delivered", Variable::Delivered),
+    ("lost", Variable::Lost),
 ];
 
 const FUNCTIONS: [(&str, Function); 4] =

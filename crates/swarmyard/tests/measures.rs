@@ -3,6 +3,7 @@
 //! Every number that a measure takes is put into an assertion `text == number` of the same run, and the
 //! referee has to agree, to the last bit.
 
+use swarmyard::engine::{Note, RunEvent};
 use swarmyard::scene::sweep::Measure;
 use swarmyard::{Gauge, Quantity, Sim};
 
@@ -69,12 +70,18 @@ id = 1
 at = [1.5, 1.5]
 "#;
 
-const NUMBERS: [&str; 30] = [
+const NUMBERS: [&str; 36] = [
     "time",
     "tick",
     "contacts",
     "robots",
     "halted",
+    "sent + delivered + lost",
+    "/robots/a.vx",
+    "/robots/b.vy * 3",
+    "/obstacles/puck.vx - /obstacles/puck.vy",
+    "mean(self.vx) + mean(self.vy)",
+    "sqrt(/robots/b.vx * /robots/b.vx + /robots/b.vy * /robots/b.vy) - /robots/b.speed < 1e-12",
     "/robots/a.x",
     "/robots/a.y * 2 - 1",
     "/robots/b.heading",
@@ -175,5 +182,71 @@ fn a_name_that_is_not_there_is_said_with_the_nearest() {
         let d = Quantity::new(sim.model(), text).expect_err(text);
         assert_eq!(d.code, code, "{text}");
         assert!(format!("{} {:?}", d.message, d.help).contains(word), "{text}: {d:?}");
+    }
+}
+
+/// Five robots that call each other over a network that loses, doubles and delays; one of them crashes for a while.
+const CALLING: &str = r#"format = 1
+[run]
+duration = "60s"
+quantum = "500ms"
+[network]
+class = "random"
+mean = "200ms"
+loss = 0.2
+[type.caller]
+radius = 0.1
+[type.caller.algorithm]
+class = "roll-call"
+every = "1s"
+[[robot]]
+name = "r"
+type = "caller"
+count = 5
+layout = { class = "row", step = [1, 0] }
+[[fault]]
+at = "10s"
+crash = ["r2"]
+[[fault]]
+at = "30s"
+recover = ["r2"]
+"#;
+
+/// The notes of a run are counted here one by one; what the engine counts is another matter.
+#[test]
+fn messages_are_counted_as_the_notes_of_the_run_tell_them() {
+    let mut sim = Sim::from_text(CALLING).unwrap();
+    sim.take_notes(true);
+    let numbers = ["sent", "delivered", "lost"].map(|n| Quantity::new(sim.model(), n).unwrap());
+    let (mut told, mut under_way, mut most) = ([0.0; 3], 0_i64, 0);
+    while !sim.is_over() {
+        for event in sim.step().unwrap().events {
+            let RunEvent::Live(note) = event else { continue };
+            match note.what {
+                Note::Sent { to, .. } => {
+                    told[0] += 1.0;
+                    under_way += to.len() as i64;
+                }
+                Note::Received { .. } => (told[1], under_way) = (told[1] + 1.0, under_way - 1),
+                Note::Lost { .. } => (told[2], under_way) = (told[2] + 1.0, under_way - 1),
+                _ => {}
+            }
+        }
+        assert_eq!(numbers.each_ref().map(|n| n.value(&sim)), told, "after {}", sim.now());
+        // A copy is under way until it has come or is lost.
+        assert_eq!(under_way, sim.under_way().count() as i64);
+        most = most.max(under_way);
+    }
+    println!("sent, delivered, lost: {told:?}; under way at most {most}");
+    assert!(told[0] > 100.0 && told[1] > 200.0 && told[2] > 50.0 && most > 0);
+    // The referee counts alike, to the last one.
+    let mut text = CALLING.to_owned();
+    for (name, count) in ["sent", "delivered", "lost"].iter().zip(told) {
+        text += &format!("[[assert]]\nthat = \"{name} == {count}\"\nholds = \"at-end\"\n");
+        text += &format!("[[assert]]\nthat = \"{name} == {}\"\nholds = \"at-end\"\n", count + 1.0);
+    }
+    let judged = ended(&text);
+    for (k, (assert, verdict)) in judged.model().asserts.iter().zip(&judged.state().verdicts).enumerate() {
+        assert_eq!(assert.met(verdict), k % 2 == 0, "{}", assert.text);
     }
 }
