@@ -38,7 +38,10 @@ pub(crate) fn registry() -> Registry {
     let constant = Sheet::new("constant", Kind::Network, "Takes the same time always. For tests.")
         .param(Param::number("delay", Unit::Second, "Time.").within(0.0, 100.0).or_num(0.001));
     let step = Sheet::new("in-step", Kind::Algorithm, "All in step. For tests.").param(of("broadcast"));
-    for sheet in [drive, rays, follow, drift, link, order, constant, step] {
+    let planned = Sheet::new("planned", Kind::Algorithm, "Does as a file says. For tests.")
+        .param(Param::new("plan", ParamType::Text, "What to do.").or_text(""))
+        .param(Param::new("plan_file", ParamType::File("plan"), "The file that has it."));
+    for sheet in [drive, rays, follow, drift, link, order, constant, step, planned] {
         registry.add(Class { sheet, build: None });
     }
     registry
