@@ -114,6 +114,7 @@ pub struct GraphModel {
     by_id: Vec<(u32, u16)>,
     /// Those who want to know of every message.
     overhear: Vec<u16>,
+    retells: bool,
 }
 
 /// Id of a protocol with that name: the same on every robot.
@@ -169,7 +170,14 @@ impl GraphModel {
             nodes.iter().enumerate().map(|(n, node)| (node.id, n as u16)).collect();
         by_id.sort_unstable();
         let overhear = (0..nodes.len() as u16).filter(|n| nodes[*n as usize].model.overhears()).collect();
-        Ok(GraphModel { nodes, by_id, overhear })
+        let retells = nodes.iter().any(|n| n.model.retells());
+        Ok(GraphModel { nodes, by_id, overhear, retells })
+    }
+
+    /// Whether all that is told of its robot is what one of its protocols tells.
+    #[must_use]
+    pub fn retells(&self) -> bool {
+        self.retells
     }
 
     /// Names of its protocols.

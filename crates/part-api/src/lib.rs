@@ -18,6 +18,7 @@ mod grip;
 mod mark;
 mod mind;
 mod network;
+mod note;
 mod outline;
 mod protocol;
 mod rays;
@@ -42,6 +43,7 @@ pub use grip::{Carry, Felt, Grip, Hand, Jaws};
 pub use mark::{Mark, MarkShape};
 pub use mind::{Cause, Failure, Mind, Occasion, Outside, Policy, Program, Rules, ThinkTime, Thought};
 pub use network::{Air, Loss, Message, NetFault, Network, NetworkModel};
+pub use note::{Note, Row, RowKind};
 pub use outline::{MAX_CORNERS, Outline, signed_area};
 pub use protocol::Port as ProtocolPort;
 pub use protocol::{

@@ -9,7 +9,7 @@
 //! chooses who provides what ([`GraphModel`](crate::GraphModel)).
 
 use crate::graph::Effects;
-use crate::{Answer, Ended, Motion, Pending, Push, Query, Robot, Watch};
+use crate::{Answer, Ended, Motion, Note, Pending, Push, Query, Robot, Watch};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use smallvec::{SmallVec, smallvec};
 use std::marker::PhantomData;
@@ -424,6 +424,12 @@ pub trait ProtocolModel: Send + Sync {
         false
     }
 
+    /// Whether all that is told of its robot is what somebody wrote down, by [`Cx::retell`], and not what the simulator
+    /// sees it do.
+    fn retells(&self) -> bool {
+        false
+    }
+
     /// What its parameters say about robots that does not fit a world; `peers` are the numbers of those that have this
     /// protocol, by its name.
     fn misfit(&self, _peers: &[u32]) -> Option<Misfit> {
@@ -571,6 +577,11 @@ impl Cx<'_> {
     /// Says something in the log.
     pub fn say(&mut self, text: &str) {
         self.robot.say(text);
+    }
+
+    /// Tells what was written down about a robot: see [`Robot::retell`].
+    pub fn retell(&mut self, robot: u32, what: Note) {
+        self.robot.retell(robot, what);
     }
 
     /// Says that it has failed and does nothing more: see [`Robot::failed`].

@@ -1,7 +1,7 @@
 //! What a robot's algorithm reaches of the world.
 
 use super::air::Sight;
-use super::note::{Deal, Note};
+use super::note::Deal;
 use super::play::Play;
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveKey, LiveState, Status};
@@ -15,8 +15,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::{nearest_points, separation};
 use swarmyard_part_api::{
-    Air, Answer, BodyKind, Indication, Message, Motion, Network, Outline, Pending, Query, Request, Robot,
-    Seen, Surroundings, Watch,
+    Air, Answer, BodyKind, Indication, Message, Motion, Network, Note, Outline, Pending, Query, Request,
+    Robot, Seen, Surroundings, Watch,
 };
 
 /// One robot at work.
@@ -64,6 +64,12 @@ impl Robot for Deed<'_, '_> {
     fn say(&mut self, text: &str) {
         let robot = self.robot;
         self.play.note(robot, Note::Said(text.to_owned()));
+    }
+
+    fn retell(&mut self, robot: u32, what: Note) {
+        if (robot as usize) < self.play.live.members.len() {
+            self.play.tell_of(robot, what);
+        }
     }
 
     fn failed(&mut self, why: &str) {

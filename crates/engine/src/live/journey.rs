@@ -2,11 +2,10 @@
 
 use super::going::{Footing, Going, Journey};
 use super::ground::{self, Ground};
-use super::note::{Note, Row, RowKind};
 use super::play::Play;
 use super::state::{LiveEvent, LiveKey};
 use swarmyard_base::{Moment, Pose2, Twist2, Vec2, math};
-use swarmyard_part_api::{Ended, Happening, Motion, Phase, Plan, Segment};
+use swarmyard_part_api::{Ended, Happening, Motion, Note, Phase, Plan, Row, RowKind, Segment};
 
 /// A stretch of a phase on one kind of ground.
 pub(super) struct Stage {

@@ -1,7 +1,7 @@
 //! One stretch, event by event.
 
 use super::cast::Cast;
-use super::note::{Deal, Dealing, LiveNote, Note};
+use super::note::{Deal, Dealing, LiveNote};
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveKey, LiveState, Status};
 use super::{FaultKind, LiveModel, Zone, ZoneKind};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Uid, math};
 use swarmyard_motion::flights::With;
-use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
+use swarmyard_part_api::{Ended, Happening, Loss, Message, Note, Touch};
 
 /// Events at one moment of which each is the cause of the next: the robot that has one more counts as endless.
 const MOST_IN_A_ROW: u32 = 100_000;
@@ -367,8 +367,20 @@ impl Play<'_> {
         self.out.events.push(RunEvent::Swallowed { robot: self.model.uids[slot] });
     }
 
-    /// Tells whoever wants to know.
+    /// Tells whoever wants to know; not of a robot that only plays back what is told of it.
     pub(super) fn note(&mut self, robot: u32, what: Note) {
+        if self.notes && !self.is_retold(robot) {
+            self.tell_of(robot, what);
+        }
+    }
+
+    fn is_retold(&self, robot: u32) -> bool {
+        let slot = self.live.members[robot as usize] as usize;
+        self.model.type_at(slot).life.as_ref().is_some_and(|life| life.graph.retells())
+    }
+
+    /// Tells of a robot, whoever says so.
+    pub(super) fn tell_of(&mut self, robot: u32, what: Note) {
         if self.notes {
             let note = LiveNote { at: self.now, robot, what };
             self.out.events.push(RunEvent::Live(Box::new(note)));
