@@ -170,7 +170,7 @@ fn a_schedule_may_stand_in_a_file_beside_the_scenario() {
     let inside = hash("inside.toml");
     assert_eq!(hash("beside.toml"), inside);
     // Another schedule is another run, also when only the file says so, and a key can name another file.
-    yard.write("plans/day.csv", &PLAN.replace("5, 6, 7", "5, 6, 9"));
+    yard.write("plans/day.csv", &PLAN.replace("0.5, 0.5, 3", "1.5, 1.6, 4"));
     let day = hash("beside.toml --set type.bot.algorithm.script_file=plans/day.csv");
     assert_ne!(day, inside);
     yard.run("run beside.toml -q --record beside.mcap").exits(0);
