@@ -56,9 +56,21 @@ impl Door {
         question: &Q,
         patience: std::time::Duration,
     ) -> Result<Option<A>, Lost> {
+        Ok(self.ask_bytes(fabric, key, question, patience)?.and_then(|answer| read(&answer)))
+    }
+
+    /// The same for an answer that is bytes as they are.
+    pub(crate) fn ask_bytes<Q: Serialize>(
+        &self,
+        fabric: &dyn Fabric,
+        key: &str,
+        question: &Q,
+        patience: std::time::Duration,
+    ) -> Result<Option<Vec<u8>>, Lost> {
         let question = self.seal(key, question);
-        let answer = fabric.ask(key, &question, patience)?;
-        Ok(self.open_answer(key, &question, &answer).and_then(read))
+        let mut answer = fabric.ask(key, &question, patience)?;
+        let said = self.open_answer(key, &question, &answer).map(<[u8]>::len);
+        Ok(said.map(|length| answer.split_off(answer.len() - length)))
     }
 
     /// Who answers questions under a key, as far as a member asks them.
