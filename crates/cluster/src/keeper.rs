@@ -316,9 +316,7 @@ impl Crowd for Keeper {
             return;
         }
         self.rested = Instant::now();
-        // A grant of no epoch changes nothing for who hears it.
-        let grant = Grant::none();
-        let order = write(&Order::Grant(grant));
+        let order = write(&Order::Grant(Grant::none()));
         for worker in self.present() {
             // Who is lost is missed at the next step.
             let _ = self.say(worker, &order);

@@ -128,8 +128,10 @@ impl Shelf {
             self.coming = Some(coming);
             return Ok(());
         }
-        self.written = Some((coming.of, sum_of(&coming.head)));
-        coming.put_in_place(&self.path)
+        let written = (coming.of, sum_of(&coming.head));
+        coming.put_in_place(&self.path)?;
+        self.written = Some(written);
+        Ok(())
     }
 
     /// Adds what entered at one more stop.
