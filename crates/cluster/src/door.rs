@@ -98,6 +98,7 @@ impl Door {
 mod tests {
     use super::*;
     use swarmyard_fabric::Secret;
+    use swarmyard_fabric::gate::Kind;
 
     fn door(secret: u8) -> Door {
         Door::new(RunKey { number: 1, secret: Secret::of([secret; 16]) })
@@ -113,9 +114,9 @@ mod tests {
         assert_eq!(theirs.open::<u32>("a/b", &said), None, "of another run");
         assert_eq!(ours.open::<u32>("a/b", &said[..said.len() - 1]), None, "cut off");
         assert_eq!(ours.open::<u32>("a/b", b"x"), None, "nothing at all");
-        assert_eq!((ours.refusals().wrong_seal, ours.refusals().total()), (3, 3));
+        assert_eq!((ours.refusals().of(Kind::WrongSeal), ours.refusals().total()), (3, 3));
         assert_eq!(ours.open::<String>("a/b", &said), None, "something else");
-        assert_eq!(ours.refusals().not_ours, 1);
+        assert_eq!(ours.refusals().of(Kind::NotOurs), 1);
     }
 
     #[test]

@@ -663,7 +663,7 @@ impl Keeper {
         let mut all = self.inbox.refusals();
         all.add(&self.door.refusals().since(&Refusals::default()));
         self.refused.values().for_each(|told| all.add(told));
-        all.lanes += self.fabric.traffic().refused;
+        all.add(&self.fabric.traffic().refused.since(&Refusals::default()));
         all
     }
 

@@ -440,7 +440,7 @@ impl Worker<'_> {
     fn refusals(&self) -> Refusals {
         let mut all = self.inbox.refusals();
         all.add(&self.door.refusals().since(&Refusals::default()));
-        all.lanes += self.setup.fabric.traffic().refused;
+        all.add(&self.setup.fabric.traffic().refused.since(&Refusals::default()));
         all
     }
 

@@ -5,8 +5,11 @@ mod child;
 mod frozen_peer;
 mod killed_peer;
 mod lanes;
+mod lanes_of_strangers;
 mod oversized_message;
+mod refused;
 mod strangers;
+mod unacquainted;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};

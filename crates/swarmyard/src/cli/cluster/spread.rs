@@ -165,7 +165,7 @@ impl SpreadArgs {
         let lease = self.way.fabric.lease();
         let keep_every = self.checkpoint_every;
         let plan = Plan { ahead, show_every, keep_every, save, placement, lease, ..Plan::of(workers) };
-        let mesh = self.way.fabric.open("keeper", &[])?;
+        let mesh = self.way.fabric.open("keeper", &[], out)?;
         let job = Job {
             run: random_run(),
             number: 0,
@@ -319,7 +319,7 @@ impl Spread {
         let strange = named(&status).filter(|(name, _)| !usual.contains(name));
         let refused: Vec<String> = strange.map(|(name, n)| format!("{n} {name}")).collect();
         if !refused.is_empty() {
-            let _ = writeln!(text, "    messages that were not let in: {}", refused.join(", "));
+            let _ = writeln!(text, "    not let in: {}", refused.join(", "));
         }
         text
     }
@@ -329,11 +329,13 @@ impl Spread {
         let status = self.status();
         let mut value = figures::json(&status.statistics);
         let refused = named(&status).map(|(name, n)| (name.to_owned(), json!(n)));
+        let lanes = status.traffic.lanes;
         value["nowhere"] = json!(status.nowhere);
         value["apart"] = json!(status.apart);
         value["unable"] = json!(status.unable);
         value["unkept"] = json!(status.unkept);
         value["worlds"] = json!({ "times": status.worlds.times, "bytes": status.worlds.bytes });
+        value["lanes"] = json!({ "messages": lanes.messages_in, "bytes": lanes.bytes_in });
         value["refused"] = Value::Object(refused.collect::<Map<_, _>>());
         value
     }
