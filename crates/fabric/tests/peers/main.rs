@@ -9,7 +9,6 @@ mod lanes_of_strangers;
 mod oversized_message;
 mod refused;
 mod strangers;
-mod unacquainted;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
