@@ -269,9 +269,10 @@ fn forbidden(words: &str) -> Option<Refusal> {
     if is_beforehand(action, flow, key) || refused.is_none() || flow != "ingress" {
         return None;
     }
-    // `<id> on <interface>+<name>+tls+<id>`, or `Using cached result: <id>`.
+    // `<id> on <interface>+CertCommonName(<name>)+tls+<id>`, or `Using cached result: <id>`.
     let names = who.split_once(" on ").map(|(_, names)| names.rsplit('+').nth(2).unwrap_or(names));
     let peer = names.unwrap_or_else(|| who.trim_start_matches("Using cached result: "));
+    let peer = peer.trim_start_matches("CertCommonName(").trim_end_matches(')');
     let why = format!("{} `{key}`", action.to_lowercase());
     Some(Refusal { kind: Kind::NotAllowed, peer: format!("member {peer}"), why })
 }
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_a_member_tried_is_forbidden_and_what_is_worked_out_beforehand_is_not() {
-        let tried = "0a1b on lo+desk+tls+0a1b is unauthorized to Query (ingress) on swarm/host/a/start";
+        let tried = "0a1b on lo+CertCommonName(desk)+tls+0a1b is unauthorized to Query (ingress) on swarm/host/a/start";
         let refusal = forbidden(tried).expect("it was tried");
         assert_eq!((refusal.kind, refusal.peer.as_str()), (Kind::NotAllowed, "member desk"));
         assert_eq!(refusal.why, "query `swarm/host/a/start`");
