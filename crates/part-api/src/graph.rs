@@ -316,8 +316,8 @@ fn provider(
 pub(crate) struct Effects {
     /// The first; most steps want one thing or nothing, and that takes no memory of its own.
     first: Option<(u16, Wish)>,
-    /// Those after it.
-    queue: VecDeque<(u16, Wish)>,
+    /// Those after it, once there were some.
+    queue: Option<VecDeque<(u16, Wish)>>,
     stores: Vec<(u16, Vec<u8>)>,
 }
 
@@ -328,7 +328,7 @@ enum Wish {
 
 impl Effects {
     fn new(stores: Vec<(u16, Vec<u8>)>) -> Effects {
-        Effects { first: None, queue: VecDeque::new(), stores }
+        Effects { first: None, queue: None, stores }
     }
 
     pub(crate) fn request(&mut self, node: u16, port: usize, request: Request) {
@@ -340,15 +340,18 @@ impl Effects {
     }
 
     fn push(&mut self, wish: (u16, Wish)) {
-        if self.first.is_none() && self.queue.is_empty() {
+        if self.first.is_none() && self.queue.as_ref().is_none_or(VecDeque::is_empty) {
             self.first = Some(wish);
         } else {
-            self.queue.push_back(wish);
+            self.queue.get_or_insert_default().push_back(wish);
         }
     }
 
     fn pop(&mut self) -> Option<(u16, Wish)> {
-        self.first.take().or_else(|| self.queue.pop_front())
+        match self.first.take() {
+            Some(first) => Some(first),
+            None => self.queue.as_mut()?.pop_front(),
+        }
     }
 
     pub(crate) fn persist(&mut self, node: u16, bytes: Vec<u8>) {
@@ -457,7 +460,7 @@ impl Graph {
     pub fn on(&mut self, happening: Happening, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut effects = Effects::new(self.take_stores());
         self.begin(happening, robot, &mut effects);
-        self.settle(effects, robot)
+        self.settle(&mut effects, robot)
     }
 
     /// Asks for something as if one of its protocols did: how scripts drive what is below an algorithm.
@@ -475,11 +478,11 @@ impl Graph {
         if usize::from(node) < self.nodes.len() {
             effects.request(node, port, request);
         }
-        self.settle(effects, robot)
+        self.settle(&mut effects, robot)
     }
 
     /// Plays what the protocols want of each other until they want nothing more.
-    fn settle(&mut self, mut effects: Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
+    fn settle(&mut self, effects: &mut Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut steps = 0;
         let mut endless = None;
         while let Some((node, wish)) = effects.pop() {
@@ -489,12 +492,12 @@ impl Graph {
                 break;
             }
             match wish {
-                Wish::Request(port, request) => self.ask(node, port, request, robot, &mut effects),
-                Wish::Indicate(user, what) => self.tell(node, user, &what, robot, &mut effects),
+                Wish::Request(port, request) => self.ask(node, port, request, robot, effects),
+                Wish::Indicate(user, what) => self.tell(node, user, &what, robot, effects),
             }
         }
         if !effects.stores.is_empty() {
-            self.rest().stores = effects.stores;
+            self.rest().stores = std::mem::take(&mut effects.stores);
         }
         endless.map_or(Ok(()), Err)
     }

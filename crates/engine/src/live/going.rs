@@ -157,7 +157,7 @@ impl Going {
     #[inline]
     #[must_use]
     pub fn place_at(&self, moment: Moment) -> Vec2 {
-        self.course().place_at(moment).unwrap_or_else(|| self.segment().position_at(moment.since(self.start)))
+        self.course().place_at(moment, || self.segment().position_at(moment.since(self.start)))
     }
 
     /// How its centre moves.
@@ -201,14 +201,14 @@ enum Drift {
 }
 
 impl Course {
-    /// Where the centre is at a moment; `None` when only the motion itself says.
+    /// Where the centre is at a moment; `motion` is asked when only that says.
     #[inline]
-    pub(super) fn place_at(&self, moment: Moment) -> Option<Vec2> {
+    pub(super) fn place_at(&self, moment: Moment, motion: impl FnOnce() -> Vec2) -> Vec2 {
         let start = Moment { time: self.time, offset: self.offset };
         match self.how {
-            Drift::None => Some(self.at),
-            Drift::Straight => Some(self.at + self.drift * moment.since(start)),
-            Drift::Curved => None,
+            Drift::None => self.at,
+            Drift::Straight => self.at + self.drift * moment.since(start),
+            Drift::Curved => motion(),
         }
     }
 }

@@ -253,10 +253,15 @@ impl LiveState {
 
     /// An event happens at a moment; `key` is that under which it was expected, if it was. Answers how long its chain of
     /// causes at this moment is.
+    #[inline]
     pub(crate) fn begin(&mut self, now: Moment, key: Option<&LiveKey>) -> u32 {
         if self.instant.at != now {
             self.forget_instant();
             self.instant.at = now;
+        }
+        // Nearly always nothing of this moment has a cause at it.
+        if self.instant.chains.is_empty() {
+            return 0;
         }
         key.and_then(|key| self.instant.chains.remove(key)).unwrap_or(0)
     }
@@ -271,7 +276,15 @@ impl LiveState {
         inner.at_once
     }
 
+    #[inline]
     fn forget_instant(&mut self) {
+        if !(self.instant.robots.is_empty() && self.instant.chains.is_empty()) {
+            self.forget_causes();
+        }
+    }
+
+    #[cold]
+    fn forget_causes(&mut self) {
         for robot in self.instant.robots.drain(..) {
             self.robots[robot as usize].at_once = 0;
         }
