@@ -226,7 +226,7 @@ impl Safe {
         let journal = seen.as_ref().unwrap_or(run.journal);
         while state.stops < run.state.stops {
             match step(run.model, &mut state, &mut minds, journal, &mut scratch, &pool) {
-                Step::Done(_) => {}
+                Step::Done(_) | Step::UnderWay => {}
                 Step::Blocked(_) => return Err("the journal of the run has a gap".to_owned()),
             }
         }

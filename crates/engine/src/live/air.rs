@@ -2,10 +2,9 @@
 
 use super::agenda::Agenda;
 use super::deed::corners_at;
-use super::state::{Inner, Instant, LiveEvent, LiveKey};
+use super::state::{Inner, Instant, LiveEvent, LiveKey, LiveState};
 use super::{Cast, Going};
 use crate::model::Model;
-use crate::state::State;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Time, Uid, Vec2, math};
@@ -23,6 +22,7 @@ pub(super) struct Sight<'a> {
 }
 
 impl Sight<'_> {
+    #[inline]
     fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
         let key = LiveKey { at: at.max(self.now), kind: event.kind(), who, sequence };
         self.instant.expect(&key);
@@ -76,11 +76,11 @@ impl Air for Sight<'_> {
 }
 
 /// Which robots could hear each other now, as pairs of slots; `None` when everybody hears everybody.
-pub(crate) fn links(model: &Model, state: &State, cast: &Cast) -> Option<Vec<(usize, usize)>> {
-    let (Some(members), Some(live), Some(network)) = (&model.live, &state.live, &cast.network) else {
+pub(crate) fn links(model: &Model, live: Option<&LiveState>, cast: &Cast) -> Option<Vec<(usize, usize)>> {
+    let (Some(members), Some(live), Some(network)) = (&model.live, live, &cast.network) else {
         return Some(Vec::new());
     };
-    let (now, mut nothing, mut nobody) = (Moment::at(state.now), Agenda::default(), Instant::default());
+    let (now, mut nothing, mut nobody) = (live.now, Agenda::default(), Instant::default());
     let (going, robots) = (&live.going[..], &live.robots[..]);
     let (queue, instant) = (&mut nothing, &mut nobody);
     let sight = Sight { model, going, robots, queue, instant, now, lost: Vec::new() };

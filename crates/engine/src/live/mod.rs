@@ -31,6 +31,7 @@ pub use going::{Footing, Going, Journey};
 pub(crate) use graft::graft;
 pub use model::{Block, Fault, FaultKind, Life, LiveModel, Zone, ZoneKind};
 pub use note::{Deal, Dealing, LiveNote, Note, Row, RowKind};
+pub use play::Leave;
 pub(crate) use play::{Given, Played, Wants, play};
 pub(crate) use sky::Sky;
 pub use state::{Inner, Instant, LiveEvent, LiveKey, LiveState, Status, Watching};

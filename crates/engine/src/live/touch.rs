@@ -168,7 +168,7 @@ impl Play<'_> {
         let (low, high) = if b.is_some() && uid < first { (uid, first) } else { (first, uid) };
         let kind = if low == first { other.kind } else { self.model.kinds[a] };
         self.out.contacts.push(ContactEvent {
-            time_s: self.now.since(self.from),
+            time_s: self.now.since(self.out.from),
             a: low,
             b: high,
             kind,

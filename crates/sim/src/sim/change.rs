@@ -93,8 +93,11 @@ impl Sim {
     /// The report says what became of everything. Of several changes at one stop each is made.
     ///
     /// # Errors
-    /// All problems of the scenario, or who would overlap; the run is as before.
+    /// All problems of the scenario, or who would overlap, or that a step is under way; the run is as before.
     pub fn change(&mut self, scenario: &Scenario<'_>) -> Result<Report, Error> {
+        if self.is_under_way() {
+            return Err(Error::System("a step is under way: the world can be changed at its end".into()));
+        }
         self.enter()?;
         let (world, warnings) = read(scenario)?;
         let report = self.go_over(&Arc::new(world))?;
@@ -244,6 +247,7 @@ impl Sim {
         self.minds.move_over(&self.model, &world.model, &kinship);
         self.crew.move_over(&self.model, &kinship);
         self.state = state;
+        self.stands = None;
         self.scratch = self.fresh_scratch();
         if let Some(crowd) = &mut self.crowd {
             crowd.reset();

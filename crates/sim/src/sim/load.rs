@@ -145,6 +145,7 @@ impl Sim {
             waiting: Vec::new(),
             crowd: None,
             told: None,
+            stands: None,
             prices: options.elsewhere.as_ref().map_or_else(Prices::default, |e| e.prices.clone()),
         })
     }
