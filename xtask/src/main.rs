@@ -104,7 +104,7 @@ fn pictures_only() -> Result<(), String> {
 
 fn bless() -> Result<(), String> {
     for args in [
-        ["test", "-p", "swarmyard-conformance", "--test", "goldens"].as_slice(),
+        ["test", "-p", "swarmyard-conformance", "--test", "suite", "goldens"].as_slice(),
         ["test", "-p", "swarmyard", "--test", "command", "doctor"].as_slice(),
     ] {
         run("cargo", args, &[("SWARMYARD_BLESS", "1")])?;
@@ -126,27 +126,19 @@ fn chaos() -> Result<(), String> {
 }
 
 fn manual() -> Result<(), String> {
-    let args = ["test", "-p", "swarmyard", "--test", "documents"];
+    let args = ["test", "-p", "swarmyard", "--test", "suite", "documents"];
     run("cargo", &args, &[("SWARMYARD_BLESS", "1")])
 }
 
 fn fuzz(seconds: &str) -> Result<(), String> {
     let limit = format!("-max_total_time={seconds}");
-    for target in [
-        "scenario",
-        "blocks",
-        "recording",
-        "program",
-        "answers",
-        "edits",
-        "frames",
-        "requests",
-        "neko_config",
-        "neko_log",
-        "envelope",
-        "module_line",
-    ] {
-        let args = ["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=65536", "-timeout=10"];
+    let folder = root().join("fuzz/fuzz_targets");
+    let files = std::fs::read_dir(&folder).map_err(|e| format!("cannot read `{}`: {e}", folder.display()))?;
+    let mut targets: Vec<PathBuf> = files.flatten().map(|entry| entry.path()).collect();
+    targets.sort();
+    for target in targets {
+        let target = target.file_stem().unwrap_or_default().to_string_lossy();
+        let args = ["+nightly", "fuzz", "run", &target, "--", &limit, "-max_len=65536", "-timeout=10"];
         run("cargo", &args, &[])?;
     }
     Ok(())

@@ -232,7 +232,7 @@ mod tests {
     fn every_test_program_is_in_one_of_the_two_runs() {
         let all = programs().unwrap_or_default();
         assert!(WAITING.iter().all(|name| all.contains(*name)), "{all:?}");
-        assert!(["goldens", "command", "suite"].iter().all(|name| all.contains(*name)), "{all:?}");
+        assert!(["measuring", "command", "suite"].iter().all(|name| all.contains(*name)), "{all:?}");
         // A folder with helpers of tests is none.
         assert!(!all.contains("common"), "{all:?}");
     }
@@ -245,9 +245,9 @@ mod tests {
         // What compares bits is not tried again, whatever else its package does.
         for program in [
             "-p swarmyard-engine --lib",
-            "-p swarmyard-conformance --test goldens",
+            "-p swarmyard-conformance --test suite",
             "-p swarmyard-cluster --test suite",
-            "-p swarmyard --test timeline",
+            "-p swarmyard --test suite",
             "-p swarmyard-serve --lib",
             "-p swarmyard-modules --test worked_cases",
             "--doc",

@@ -1,6 +1,6 @@
-//! Names in the folder for temporary files that nothing had before.
+//! Names of files and folders for a while that nothing had before.
 //!
-//! The folder is everybody's: what stands there under a name that could be guessed may be somebody's trap. So a name that
+//! The folder for temporary files is everybody's, and a project may be: what stands there under a name that could be guessed may be somebody's trap. So a name that
 //! is taken is left alone, whatever it is, and the next one is tried.
 
 use std::io;
@@ -12,11 +12,10 @@ const TRIES: u32 = 1000;
 
 /// Makes something under a new name below `folder`. `make` must refuse what is there already, as `create_new` and
 /// `create_dir` do.
-pub(crate) fn make<T>(
-    folder: &Path,
-    stem: &str,
-    make: impl Fn(&Path) -> io::Result<T>,
-) -> io::Result<(PathBuf, T)> {
+///
+/// # Errors
+/// What `make` says, and that all names were taken.
+pub fn make<T>(folder: &Path, stem: &str, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut taken = None;
     for _ in 0..TRIES {

@@ -9,7 +9,7 @@
 pub mod compiler;
 mod crew;
 mod far;
-mod fresh;
+pub mod fresh;
 mod header;
 mod image;
 mod live;

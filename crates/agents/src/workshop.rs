@@ -23,6 +23,8 @@ pub struct Workshop {
     /// By name and target: what was made here, or what a recording brought.
     made: Mutex<BTreeMap<String, Arc<Vec<u8>>>>,
     elsewhere: Option<Elsewhere>,
+    /// Whether it has all the code that it will ever have.
+    closed: bool,
 }
 
 /// How programs on other hosts are started: a command whose process stands for one of them. Its words go before `--`, the
@@ -99,6 +101,12 @@ impl Workshop {
     pub fn with_made(made: Vec<(String, Vec<u8>)>) -> Workshop {
         let made = made.into_iter().map(|(name, bytes)| (name, Arc::new(bytes))).collect();
         Workshop { made: Mutex::new(made), ..Workshop::default() }
+    }
+
+    /// The same, which makes nothing: for worlds of strangers, whose texts are not for the compiler of this machine.
+    #[must_use]
+    pub fn closed(self) -> Workshop {
+        Workshop { closed: true, ..self }
     }
 
     /// The same, for programs on other hosts as well.
@@ -194,6 +202,9 @@ impl Workshop {
     }
 
     fn fresh(&self, code: Code<'_>, target: Target, registers: &str) -> Result<Vec<u8>, CompileError> {
+        if self.closed {
+            return Err(CompileError::System("its code did not come with the world".to_owned()));
+        }
         let compile = |source: &Source<'_>| match target {
             Target::Sandbox => compiler::to_wasm(source),
             Target::Native => compiler::to_native(source),

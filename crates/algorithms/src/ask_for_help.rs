@@ -58,8 +58,8 @@ pub(crate) fn class() -> Class {
         let settings = Settings {
             min: params.point_or_none("min").unwrap_or(Vec2::ZERO),
             max: params.point_or_none("max").unwrap_or(Vec2::ZERO),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         let uses = &[ServiceKind::Motion, ServiceKind::Link];
         Ok(Built::Protocol(Arc::new(program(uses, settings, ask_for_help).shown_by(show))))

@@ -3,8 +3,8 @@
 use crate::random_movement::{pair, speeds};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use swarmyard_base::Vec2;
 use swarmyard_base::units::Unit;
+use swarmyard_base::{Diagnostic, Vec2};
 use swarmyard_part_api::{
     Answer, Built, Class, Cx, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType,
     PortSpec, ProtocolModel, ProtocolPort, Query, ServiceKind, Sheet, memory_is_serde,
@@ -131,20 +131,20 @@ const EXAMPLE: &str = "[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"
 const EXAMPLE_SEQUENTIAL: &str = "[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[[type.demo.part]]\nname = \"gps\"\nclass = \"gps\"\n\n[type.demo.algorithm]\nclass = \"gathering-sequential\"";
 
 /// What the scenario says.
-pub(crate) fn settings(params: &Params) -> Settings {
+pub(crate) fn settings(params: &Params) -> Result<Settings, Diagnostic> {
     let num = |name: &str| params.num_or_none(name).unwrap_or(0.0);
-    Settings {
+    Ok(Settings {
         error: num("error"),
         near: num("near"),
-        speed: pair(params, "speed"),
-        turn_speed: pair(params, "turn_speed"),
-    }
+        speed: pair(params, "speed")?,
+        turn_speed: pair(params, "turn_speed")?,
+    })
 }
 
 /// The class `gathering`.
 pub(crate) fn class() -> Class {
     let summary = "Looks where all robots are by a `gps`, goes to the middle of them, and looks again (the paper's second application). Use it with `contact = \"ghost\"`, or they are in each other's way.";
     Class::new(sheet("gathering", summary), |params, _| {
-        Ok(Built::Protocol(Arc::new(Model(settings(params)))))
+        Ok(Built::Protocol(Arc::new(Model(settings(params)?))))
     })
 }

@@ -26,7 +26,7 @@ async fn gathering(robot: Robot, settings: Settings) {
 pub(crate) fn class() -> Class {
     let summary = "Gathers as `gathering` does, to the bit; written as a sequence of steps instead of a state machine, to show that style.";
     Class::new(sheet("gathering-sequential", summary), |params, _| {
-        let program = program(&[ServiceKind::Motion], settings(params), gathering);
+        let program = program(&[ServiceKind::Motion], settings(params)?, gathering);
         Ok(Built::Protocol(Arc::new(program.asking([Query::GpsAll { error: 0.0 }]))))
     })
 }

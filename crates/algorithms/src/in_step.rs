@@ -72,8 +72,8 @@ pub(crate) fn class() -> Class {
         let settings = Settings {
             steps: u32::try_from(params.int("steps")).unwrap_or(0),
             step: params.num("step"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         let uses = &[ServiceKind::Motion, ServiceKind::Broadcast];
         let program = program(uses, settings, in_step);

@@ -62,8 +62,8 @@ pub(crate) fn leader() -> Class {
             company: usize::try_from(params.int("company")).unwrap_or(0),
             range: params.num("range"),
             every: params.num("every"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         let asks = [Query::View { range: settings.range }];
         Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings, lead).asking(asks))))
@@ -112,8 +112,8 @@ pub(crate) fn follower() -> Class {
             leader: u32::try_from(params.int("leader")).unwrap_or(0),
             distance: params.num("distance"),
             every: params.num("every"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         let asks = [Query::GpsAll { error: 0.0 }];
         Ok(Built::Protocol(Arc::new(program(&[ServiceKind::Motion], settings, follow).asking(asks))))

@@ -5,6 +5,7 @@
 //! with its sheet, its code and its tests, and one line in [`register`].
 
 mod ask_for_help;
+mod cross_bridge;
 mod gathering;
 mod gathering_sequential;
 pub mod geometry;
@@ -20,6 +21,7 @@ mod roll_call;
 mod scripted;
 pub mod sequential;
 mod set_out;
+mod share_out;
 mod take_post;
 
 use swarmyard_part_api::Registry;
@@ -27,6 +29,7 @@ use swarmyard_part_api::Registry;
 /// Registers every algorithm, and the protocols that put algorithms together.
 pub fn register(registry: &mut Registry) {
     registry.add(ask_for_help::class());
+    registry.add(cross_bridge::class());
     registry.add(gathering::class());
     registry.add(gathering_sequential::class());
     registry.add(in_step::class());
@@ -40,5 +43,6 @@ pub fn register(registry: &mut Registry) {
     registry.add(roll_call::class());
     registry.add(scripted::class());
     registry.add(set_out::class());
+    registry.add(share_out::class());
     registry.add(take_post::class());
 }

@@ -4,9 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use swarmyard_base::Vec2;
-use swarmyard_base::math;
 use swarmyard_base::units::Unit;
+use swarmyard_base::{Diagnostic, Vec2, math};
 use swarmyard_part_api::{
     Built, Class, Cx, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec,
     ProtocolModel, ProtocolPort, ServiceKind, Sheet, memory_is_serde,
@@ -104,11 +103,15 @@ pub(crate) fn speeds(sheet: Sheet, speed: [f64; 2], turn_speed: [f64; 2]) -> She
 }
 
 /// Two numbers of the parameters, in order.
-pub(crate) fn pair(params: &swarmyard_scene::Params, name: &str) -> (f64, f64) {
-    match params.nums_or_none(name) {
-        Some(&[a, b]) => (math::max(math::min(a, b), 1e-9), math::max(math::max(a, b), 1e-9)),
-        _ => (1.0, 1.0),
+pub(crate) fn pair(params: &swarmyard_scene::Params, name: &str) -> Result<(f64, f64), Diagnostic> {
+    let Some(&[a, b]) = params.nums_or_none(name) else { return Ok((1.0, 1.0)) };
+    let (least, most) = (math::min(a, b), math::max(a, b));
+    if least < 0.0 || most == 0.0 {
+        let what = format!("`{name}` goes from `{least}` to `{most}`, and a speed is more than 0");
+        let d = Diagnostic::error("out-of-range", what).at(params.span(name));
+        return Err(d.help("the least and the greatest speed, such as [0.3, 1.3]"));
     }
+    Ok((math::max(least, 1e-9), most))
 }
 
 /// The class `random-movement`.
@@ -137,8 +140,8 @@ pub(crate) fn class() -> Class {
         let settings = Settings {
             min: point("min"),
             max: point("max"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         Ok(Built::Protocol(Arc::new(Model(settings))))
     })

@@ -87,8 +87,8 @@ pub(crate) fn class() -> Class {
             every: params.num("every"),
             route: params.points_or_none("route").unwrap_or(&[]).to_vec(),
             goal: params.point_or_none("goal"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         let uses = &[ServiceKind::Motion, ServiceKind::Link];
         Ok(Built::Protocol(Arc::new(program(uses, settings, relay))))

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use swarmyard_base::Vec2;
-use swarmyard_base::math;
 use swarmyard_base::units::Unit;
+use swarmyard_base::{Diagnostic, Vec2, math};
 use swarmyard_part_api::{
     Built, Class, Cx, Ended, Indication, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec,
     ProtocolModel, ProtocolPort, ServiceKind, Sheet, memory_is_serde,
 };
+use swarmyard_scene::Params;
 
 const MOTION: ProtocolPort<Moving> = ProtocolPort::new(0);
 
 /// One row: when, where to, how fast, how fast it turns.
-type Row = [f64; 5];
+pub(crate) type Row = [f64; 5];
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Scripted {
@@ -85,8 +85,27 @@ pub(crate) fn class() -> Class {
         .param(Param::new("motion", ParamType::Name("protocol"), "Who moves the robot; its motion modules when left out."))
         .example("[[type.demo.part]]\nname = \"wheels\"\nclass = \"wheels\"\n\n[type.demo.algorithm]\nclass = \"scripted\"\nmoves = [[0, 1, 1, 0.5, \"90deg/s\"], [5, 0, 0, 0.5, \"90deg/s\"]]");
     Class::new(sheet, |params, _| {
-        let row = |r: &Vec<f64>| -> Option<Row> { r[..].try_into().ok() };
-        let rows = params.rows_or_none("moves").unwrap_or(&[]).iter().filter_map(row).collect();
+        let rows = rows(params, "moves")?;
+        for (k, [.., speed, turn_speed]) in rows.iter().enumerate() {
+            if let Some(slow) = [speed, turn_speed].into_iter().find(|s| **s <= 0.0) {
+                let what =
+                    format!("row `{}` of `moves` has the speed `{slow}`, and nobody would arrive", k + 1);
+                let d = Diagnostic::error("out-of-range", what).at(params.span("moves"));
+                return Err(d.help("both speeds are more than 0"));
+            }
+        }
         Ok(Built::Protocol(Arc::new(Model(rows))))
     })
+}
+
+/// Rows of five numbers of which the first is a time, in ascending order.
+pub(crate) fn rows(params: &Params, key: &str) -> Result<Vec<Row>, Diagnostic> {
+    let row = |r: &Vec<f64>| -> Option<Row> { r[..].try_into().ok() };
+    let rows: Vec<Row> = params.rows_or_none(key).unwrap_or(&[]).iter().filter_map(row).collect();
+    let Some(k) = rows.windows(2).position(|two| two[1][0] < two[0][0]) else { return Ok(rows) };
+    let (early, late) = (rows[k + 1][0], rows[k][0]);
+    let what = format!("row `{}` of `{key}` is at `{early}` s, and the one before it at `{late}` s", k + 2);
+    Err(Diagnostic::error("wrong-order", what)
+        .at(params.span(key))
+        .help("put the rows in the order of their times"))
 }

@@ -69,8 +69,8 @@ pub(crate) fn class() -> Class {
             post: point("post"),
             min: point("min"),
             max: point("max"),
-            speed: pair(params, "speed"),
-            turn_speed: pair(params, "turn_speed"),
+            speed: pair(params, "speed")?,
+            turn_speed: pair(params, "turn_speed")?,
         };
         let uses = &[ServiceKind::Motion, ServiceKind::Leader];
         Ok(Built::Protocol(Arc::new(program(uses, settings, take_post))))

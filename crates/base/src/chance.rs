@@ -62,6 +62,7 @@ pub struct Draw {
 
 impl Draw {
     /// The draws of one entity, for one purpose, at one moment.
+    #[inline]
     #[must_use]
     pub fn at(seed: u64, uid: Uid, purpose: Purpose, now: Time, ordinal: u32) -> Draw {
         let folded =
@@ -70,12 +71,14 @@ impl Draw {
     }
 
     /// 128 random bits.
+    #[inline]
     #[must_use]
     pub fn block(self, index: u32) -> [u32; 4] {
         philox4x32([self.time as u32, (self.time >> 32) as u32, self.ordinal, index], self.key)
     }
 
     /// Uniform in [0, 1), 53 bits.
+    #[inline]
     #[must_use]
     pub fn uniform(self, index: u32) -> f64 {
         let b = self.block(index);
@@ -118,6 +121,7 @@ fn unit(lo: u32, hi: u32) -> f64 {
 }
 
 /// Philox4x32 with ten rounds.
+#[inline]
 fn philox4x32(mut c: [u32; 4], mut k: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let a = u64::from(c[0]) * 0xD251_1F53;

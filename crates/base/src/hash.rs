@@ -6,7 +6,7 @@
 use crate::Uid;
 
 /// Version of the hash and of the arithmetic it covers. Bump with a *Numerics* line in the changelog.
-pub const NUMERICS_VERSION: u32 = 2;
+pub const NUMERICS_VERSION: u32 = 3;
 
 /// The finaliser of SplitMix64: every input bit reaches every output bit.
 #[inline]

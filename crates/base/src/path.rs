@@ -47,18 +47,23 @@ fn trim_zeros(s: &[u8]) -> &[u8] {
     &s[zeros..]
 }
 
-/// The candidate nearest in spelling to `wrong`, if one is near enough to be what was meant.
-pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidate nearest in spelling to `wrong`, if one is near enough to be what was meant; or else the only one that goes on
+/// after it with another word, as `power_dbm` does after `power`.
+pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
     // Names from outside may be long; past this length a suggestion would not help anyone.
     if wrong.len() > 2 * MAX_NAME {
         return None;
     }
+    let goes_on = |c: &&str| c.strip_prefix(wrong).is_some_and(|rest| rest.starts_with(['_', '-']));
+    let mut longer = candidates.clone().into_iter().filter(|c| wrong.len() > 2 && goes_on(c));
+    let only = longer.next().filter(|_| longer.next().is_none());
     candidates
         .into_iter()
         .map(|c| (distance(&wrong.to_lowercase(), &c.to_lowercase()), c))
         .filter(|&(d, c)| d <= 1 + wrong.len().max(c.len()) / 4)
         .min_by_key(|&(d, c)| (d, c.to_owned()))
         .map(|(_, c)| c)
+        .or(only)
 }
 
 /// Edits (insert, delete, replace, swap of neighbours) between two words.
@@ -105,6 +110,13 @@ mod tests {
         assert_eq!(nearest("raduis", all), Some("radius"));
         assert_eq!(nearest("Range", all), Some("range"));
         assert_eq!(nearest("colour", all), None);
+        let longer = ["power_dbm", "path", "solid_db", "solid_db_per_m"];
+        assert_eq!(nearest("power", longer), Some("power_dbm"));
+        assert_eq!(
+            (nearest("solid", longer), nearest("po", longer)),
+            (None, None),
+            "two go on, and too short"
+        );
     }
 
     #[test]

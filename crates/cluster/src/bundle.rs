@@ -1,6 +1,7 @@
 //! A world on its way to a worker: its texts and the code it runs, so that no file has to be there.
 
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use swarmyard_agents::{Elsewhere, Workshop};
 use swarmyard_engine::{Compiled, Model, compile};
 use swarmyard_formats::{Loader, OVERRIDE_SOURCE};
 use swarmyard_part_api::Registry;
+use swarmyard_scene::{Node, Scene, Value};
 use swarmyard_sim::{ElsewhereFigures, Error, Options, Scenario, Sim, registry_with};
 
 /// All that a worker needs to compile a world.
@@ -39,8 +41,51 @@ impl Natives {
     }
 }
 
-/// Sections that name no programs, so that they may be overridden where an owner says what may be started.
-const HARMLESS: [&str; 5] = ["run", "params", "world", "network", "record"];
+/// Names of all classes whose code is not part of this program: it is found, made or started when a world is compiled or run.
+fn code_classes() -> BTreeSet<&'static str> {
+    let mut registry = Registry::new();
+    let structure: BTreeSet<&str> = registry.sheets().map(|sheet| sheet.class).collect();
+    swarmyard_agents::register(&mut registry, &Arc::new(Workshop::nowhere()));
+    registry.sheets().map(|sheet| sheet.class).filter(|class| !structure.contains(class)).collect()
+}
+
+/// What of a scene has code: each with its path, and how many bodies are of its kind.
+type Coded<'a> = BTreeMap<String, (&'a Node, usize)>;
+
+/// Everything with a child of such a class, wherever it stands: types with all their parts and registers.
+fn coded<'a>(scene: &'a Scene, classes: &BTreeSet<&str>) -> Coded<'a> {
+    fn walk<'a>(node: &'a Node, path: &str, found: &mut Coded<'a>, classes: &BTreeSet<&str>) {
+        let has_code = |n: &Node| classes.contains(&*n.class);
+        if node.children.iter().any(has_code) {
+            found.insert(path.to_owned(), (node, 0));
+        }
+        for child in &node.children {
+            walk(child, &format!("{path}/{}", child.name), found, classes);
+        }
+    }
+    fn count(node: &Node, found: &mut Coded<'_>) {
+        if let Some(of) = node.proto.as_ref().and_then(|p| found.get_mut(&format!("/types/{}", p.name))) {
+            of.1 += 1;
+        }
+        node.children.iter().for_each(|child| count(child, found));
+    }
+    let mut found = BTreeMap::new();
+    walk(&scene.root, "", &mut found, classes);
+    count(&scene.root, &mut found);
+    found
+}
+
+/// Whether two nodes say the same, wherever they were written.
+fn same(a: &Node, b: &Node) -> bool {
+    let values = |n: &Node| -> Vec<(String, Value)> {
+        n.params.iter().map(|(name, entry)| (name.to_owned(), entry.value.clone())).collect()
+    };
+    let own = |n: &Node| (n.name.clone(), n.class.clone(), n.section, n.pose);
+    own(a) == own(b)
+        && values(a) == values(b)
+        && a.children.len() == b.children.len()
+        && a.children.iter().zip(&b.children).all(|(a, b)| same(a, b))
+}
 
 /// Whether a file is just this text; no more of it is read than that takes.
 fn is_text_of(path: &Path, text: &str) -> bool {
@@ -107,7 +152,8 @@ impl Bundle {
     fn registry(&self, elsewhere: Option<Elsewhere>) -> Registry {
         let workshop = match &self.folder {
             Some(folder) => Workshop::in_folder(folder),
-            None => Workshop::with_made(self.code.clone()),
+            // All its code came with it: nobody's text is given to a compiler here.
+            None => Workshop::with_made(self.code.clone()).closed(),
         };
         registry_with(&Arc::new(workshop.with_elsewhere(elsewhere)))
     }
@@ -119,8 +165,11 @@ impl Bundle {
     /// It has native programs and stands elsewhere, or its texts are not those of the folder; nothing of it was compiled or started
     /// then. Or it cannot be compiled.
     pub fn compile_within(&self, natives: &Natives) -> Result<Compiled, String> {
-        let Some(allowed) = &natives.allowed else { return self.compile(natives) };
-        if let Some(folder) = &self.folder {
+        let registry = self.registry(natives.elsewhere.clone());
+        let scene = self.scene(&self.overrides, &registry)?;
+        if let Some(allowed) = &natives.allowed
+            && let Some(folder) = &self.folder
+        {
             let shown = folder.display();
             // What links point to counts, not where they stand.
             let folder =
@@ -132,15 +181,36 @@ impl Bundle {
                 ));
             }
             self.stands_in(&folder)?;
+            self.keeps_programs(&scene, &registry)?;
         }
-        let compiled = self.compile(natives)?;
-        if self.folder.is_none() && compiled.model.asks_outside() {
+        let compiled = compile(&scene, &registry).map_err(|problems| render(&scene.sources, &problems))?;
+        if natives.allowed.is_some() && self.folder.is_none() && compiled.model.asks_outside() {
             return Err("the world has native programs and does not say in which folder".to_owned());
         }
         Ok(compiled)
     }
 
-    /// Whether all its texts are those of a folder of this machine, and what was laid over them names no programs.
+    /// Whether the programs of a scene of this world are those of its texts alone: what was laid over them may change everything but what
+    /// is found, made and started, and of that there may not be more. It is not asked which keys were set: a parameter can
+    /// stand for the name of a program.
+    fn keeps_programs(&self, scene: &Scene, registry: &Registry) -> Result<(), String> {
+        if self.overrides.is_empty() {
+            return Ok(());
+        }
+        let (plain, classes) = (self.scene(&[], registry)?, code_classes());
+        let (before, after) = (coded(&plain, &classes), coded(scene, &classes));
+        let differs = |(path, (node, bodies)): &(&String, &(&Node, usize))| {
+            before.get(*path).is_none_or(|(was, were)| !same(was, node) || bodies > were)
+        };
+        let Some((path, (_, bodies))) = after.iter().find(differs) else { return Ok(()) };
+        let keys: Vec<&str> = self.overrides.iter().map(|(key, _)| key.as_str()).collect();
+        Err(format!(
+            "of a world with native programs nothing can be set that changes what has code or has more of it run: with `{}` set, `{path}` ({bodies} of it) is not as in the file here; write it into the scenario",
+            keys.join("`, `")
+        ))
+    }
+
+    /// Whether all its texts are those of a folder of this machine.
     fn stands_in(&self, folder: &Path) -> Result<(), String> {
         for (k, (name, text)) in self.texts.iter().enumerate() {
             let name = Path::new(name);
@@ -155,27 +225,17 @@ impl Bundle {
                 ));
             }
         }
-        let section = |key: &str| key.split(['.', '[']).next().unwrap_or_default().to_owned();
-        match self.overrides.iter().find(|(key, _)| !HARMLESS.contains(&section(key).as_str())) {
-            Some((key, _)) => Err(format!(
-                "of a world with native programs only `{}` can be set for this machine, not `{key}`: write it into the scenario",
-                HARMLESS.join("`, `")
-            )),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    /// Compiles it.
+    /// What it means with something laid over it; nothing is compiled or looked for.
     ///
     /// # Errors
-    /// Why it cannot be, in words.
-    fn compile(&self, natives: &Natives) -> Result<Compiled, String> {
-        let registry = self.registry(natives.elsewhere.clone());
+    /// Why it cannot be read, in words.
+    fn scene(&self, overrides: &[(String, String)], registry: &Registry) -> Result<Scene, String> {
         let (name, text) = self.texts.first().ok_or("the world has no text")?;
-        let loaded =
-            swarmyard_formats::read(name, text, &self.overrides, &Texts(&self.texts[1..]), &registry)
-                .map_err(|failed| render(&failed.sources, &failed.problems))?;
-        compile(&loaded.scene, &registry).map_err(|problems| render(&loaded.scene.sources, &problems))
+        let loaded = swarmyard_formats::read(name, text, overrides, &Texts(&self.texts[1..]), registry);
+        loaded.map(|l| l.scene).map_err(|failed| render(&failed.sources, &failed.problems))
     }
 }
 
@@ -234,15 +294,68 @@ type = "bot"
         assert_eq!(why(bundle(&here, WORLD, &[])), None);
         let told = bundle(&here, &forged, &[]).compile_within(&natives).err().expect("a refusal");
         assert!(told.contains("must be the same file") && told.contains("`world.toml`"), "{told}");
-        // Nor by what is laid over the right text, nor by a text more.
-        let told = why(bundle(&here, WORLD, &[("run.seed", "3"), ("type.bot.controller.code", "'x'")]));
-        assert!(told.as_deref().is_some_and(|t| t.contains("not `type.bot.controller.code`")), "{told:?}");
-        assert_eq!(why(bundle(&here, WORLD, &[("run.seed", "3"), ("params.n", "4")])), None);
+        // Nor by a text more.
         let mut more = bundle(&here, WORLD, &[]);
         more.texts.push(("../parts.toml".to_owned(), String::new()));
         std::fs::write(here.with_file_name("parts.toml"), "").expect("a file");
         assert!(why(more).is_some_and(|t| t.contains("parts.toml")));
         let _ = std::fs::remove_file(here.with_file_name("parts.toml"));
         let _ = std::fs::remove_dir_all(&here);
+    }
+    /// What is laid over the right text of an owner's folder: why it is refused, if it is. Nothing is compiled.
+    fn laid_over(text: &str, overrides: &[(&str, &str)]) -> Option<String> {
+        let bundle = bundle(Path::new("/nowhere"), text, overrides);
+        let registry = bundle.registry(None);
+        let scene = bundle.scene(&bundle.overrides, &registry).expect("a scene");
+        bundle.keeps_programs(&scene, &registry).err()
+    }
+
+    #[test]
+    fn what_is_laid_over_an_allowed_world_changes_no_program_and_starts_no_more_of_them() {
+        let row = "name = \"r\"\ncount = COUNT\nlayout = { class = \"row\", step = [1, 0] }\n";
+        let world = WORLD
+            .replace("code = 'int main(void) { return 0; }'", "source = SOURCE\narguments = [\"-x\"]")
+            .replace("name = \"r\"\n", row);
+        let plain = world.replace("SOURCE", "\"good.sh\"").replace("COUNT", "2");
+        let named = world.replace("SOURCE", "\"${what}.sh\"").replace("COUNT", "\"${n}\"");
+        let named = named.replace("format = 1\n", "format = 1\n[params]\nwhat = \"good\"\nn = 2\n");
+        for (world, harmless) in [
+            (&plain, &[("run.seed", "3"), ("run.duration", "7s")][..]),
+            (&plain, &[("robot.r.at", "[1, 2, 0]")]),
+            (&plain, &[("type.bot.controller.source", "\"good.sh\"")]),
+            (&named, &[("params.n", "1")]),
+        ] {
+            assert_eq!(laid_over(world, harmless), None, "{harmless:?}");
+        }
+        let program = "{ class = \"process\", code = 'int main(void) { }' }";
+        let other =
+            "{ radius = 0.1, controller = { class = \"program\", code = '#include \"/etc/hostname\"' } }";
+        for (world, evil) in [
+            // A list of harmless sections had `params` in it.
+            (&named, &[("run.seed", "3"), ("params.what", "evil")][..]),
+            (&named, &[("params.n", "3")]),
+            (&plain, &[("robot.r.count", "3")]),
+            (&plain, &[("type.bot.controller.arguments", "[\"-c\", \"evil\"]")]),
+            (&plain, &[("type.bot.controller.source", "\"evil.sh\"")]),
+            (&plain, &[("type.bot.controller", program)]),
+            // What a program includes is made of the registers.
+            (&plain, &[("type.bot.register.0.at", "64")]),
+            (&plain, &[("type.other", other)]),
+        ] {
+            let told = laid_over(world, evil).unwrap_or_else(|| panic!("{evil:?} was taken"));
+            assert!(told.contains("`/types/"), "{evil:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_world_that_says_it_has_no_programs_gives_a_host_nothing_to_compile() {
+        let natives = Natives { allowed: Some(Vec::new()), elsewhere: None };
+        let sandboxed = WORLD.replace("class = \"process\"", "class = \"program\"");
+        for text in [WORLD, &sandboxed] {
+            let text = text.replace("int main(void) { return 0; }", "#include \"/etc/hostname\"");
+            let liar = Bundle { folder: None, ..bundle(Path::new("/nowhere"), &text, &[]) };
+            let told = liar.compile_within(&natives).err().expect("a refusal");
+            assert!(told.contains("did not come with the world"), "{told}");
+        }
     }
 }

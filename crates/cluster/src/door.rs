@@ -56,9 +56,21 @@ impl Door {
         question: &Q,
         patience: std::time::Duration,
     ) -> Result<Option<A>, Lost> {
+        Ok(self.ask_bytes(fabric, key, question, patience)?.and_then(|answer| read(&answer)))
+    }
+
+    /// The same for an answer that is bytes as they are.
+    pub(crate) fn ask_bytes<Q: Serialize>(
+        &self,
+        fabric: &dyn Fabric,
+        key: &str,
+        question: &Q,
+        patience: std::time::Duration,
+    ) -> Result<Option<Vec<u8>>, Lost> {
         let question = self.seal(key, question);
-        let answer = fabric.ask(key, &question, patience)?;
-        Ok(self.open_answer(key, &question, &answer).and_then(read))
+        let mut answer = fabric.ask(key, &question, patience)?;
+        let said = self.open_answer(key, &question, &answer).map(<[u8]>::len);
+        Ok(said.map(|length| answer.split_off(answer.len() - length)))
     }
 
     /// Who answers questions under a key, as far as a member asks them.
@@ -98,6 +110,7 @@ impl Door {
 mod tests {
     use super::*;
     use swarmyard_fabric::Secret;
+    use swarmyard_fabric::gate::Kind;
 
     fn door(secret: u8) -> Door {
         Door::new(RunKey { number: 1, secret: Secret::of([secret; 16]) })
@@ -113,9 +126,9 @@ mod tests {
         assert_eq!(theirs.open::<u32>("a/b", &said), None, "of another run");
         assert_eq!(ours.open::<u32>("a/b", &said[..said.len() - 1]), None, "cut off");
         assert_eq!(ours.open::<u32>("a/b", b"x"), None, "nothing at all");
-        assert_eq!((ours.refusals().wrong_seal, ours.refusals().total()), (3, 3));
+        assert_eq!((ours.refusals().of(Kind::WrongSeal), ours.refusals().total()), (3, 3));
         assert_eq!(ours.open::<String>("a/b", &said), None, "something else");
-        assert_eq!(ours.refusals().not_ours, 1);
+        assert_eq!(ours.refusals().of(Kind::NotOurs), 1);
     }
 
     #[test]

@@ -312,6 +312,8 @@ impl Alone {
                 frame.events.retain(|event| !matches!(event, RunEvent::Live(_)));
                 Ok(frame)
             }
+            // Nobody says when to leave it.
+            Step::UnderWay => Err(stuck((Vec::new(), true), Vec::new(), Vec::new())),
             Step::Blocked(robots) => {
                 let stand = stand(model, state, minds, journal);
                 let asked = crew

@@ -15,6 +15,7 @@ mod home;
 pub mod host;
 mod keeper;
 mod message;
+mod parcel;
 pub mod reach;
 mod saved;
 mod shelf;
@@ -26,6 +27,7 @@ mod world;
 
 pub use bundle::{Bundle, Natives};
 pub use keeper::{Keeper, Placed, Plan, Save, Staff, Status, Teller};
+pub use parcel::Lengths;
 pub use saved::Saved;
 pub use watch::ProcessorTime;
 pub use worker::{Ended, Setup, work};

@@ -2,6 +2,7 @@
 //!
 //! Orders may be said twice, come late, or come twice: each says all that the worker needs to know from then on.
 
+use crate::parcel::{Lengths, Slip};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use swarmyard_agents::Shown;
@@ -19,10 +20,23 @@ pub(crate) const KEEPER: u32 = u32::MAX - 1;
 pub(crate) enum Order {
     /// Begin an epoch.
     Begin(Box<Begin>),
+    /// Begin this epoch, whose order is too long for one message.
+    BeginInPieces(u32, Slip),
     /// Go on.
     Grant(Grant),
     /// The run is over.
     End,
+}
+
+impl Order {
+    /// The epoch that it begins.
+    pub(crate) fn begins(&self) -> Option<u32> {
+        match self {
+            Order::Begin(begin) => Some(begin.epoch),
+            Order::BeginInPieces(epoch, _) => Some(*epoch),
+            Order::Grant(_) | Order::End => None,
+        }
+    }
 }
 
 /// A worker's part in an epoch.
@@ -42,6 +56,8 @@ pub(crate) struct Begin {
     pub(crate) code: Vec<(u32, u32, Vec<u8>)>,
     /// Where native programs run, when they go on from where they are; else all are led through their past.
     pub(crate) homes: Option<Vec<Home>>,
+    /// What is too long for one message, and how long pieces are.
+    pub(crate) lengths: Lengths,
     pub(crate) grant: Grant,
 }
 
@@ -68,6 +84,16 @@ pub(crate) struct Grant {
     pub(crate) show_every: u64,
     /// Everything is packed for a checkpoint at every so many stops.
     pub(crate) keep_every: u64,
+    /// And at this one, which nobody has been granted before.
+    pub(crate) keep_at: Option<u64>,
+}
+
+impl Grant {
+    /// One of no epoch, which changes nothing for who hears it.
+    pub(crate) fn none() -> Grant {
+        let (inputs, keep_at) = (Vec::new(), None);
+        Grant { epoch: 0, until: 0, from: 0, inputs, show_every: 0, keep_every: 0, keep_at }
+    }
 }
 
 /// What a worker says when it is ready, or cannot go on.
@@ -155,6 +181,8 @@ pub(crate) struct Load {
     pub(crate) wait_us: u32,
     /// How often it had to ask for more than it was told.
     pub(crate) widened: u32,
+    /// How many of its bodies have gone to others since the report before.
+    pub(crate) handed_on: u32,
     /// How often it asked again for what had not come.
     pub(crate) asked: u32,
     /// Decisions of programs that run with other workers.
@@ -227,6 +255,11 @@ pub(crate) fn near_key(run: u64, worker: u32) -> String {
 /// The key under which a worker answers for programs whose robots are with another.
 pub(crate) fn home_key(run: u64, home: u32, asks: u32) -> String {
     format!("swarm/run/{run}/workers/home/{home}/{asks}")
+}
+
+/// The key under which somebody is asked for a piece of what is too long for one message.
+pub(crate) fn piece_key(run: u64, member: u32) -> String {
+    format!("swarm/run/{run}/workers/piece/{member}")
 }
 
 /// The key under which somebody is asked for the world that it has.

@@ -21,7 +21,7 @@ use swarmyard_sim::{Error, Run, Shelved, Sim};
 
 const MAGIC: &[u8; 8] = b"SWYSAVE\x02";
 /// Bytes before the checkpoint: the magic, its length and its sum.
-const HEAD: usize = 24;
+pub(crate) const HEAD: usize = 24;
 /// Bytes before a record: its length and its sum.
 const RECORD_HEAD: usize = 12;
 

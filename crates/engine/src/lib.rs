@@ -45,8 +45,8 @@ pub use journal::{BusAccess, Input, InputKind, Journal};
 pub use kept::Kept;
 pub use kinship::{Kinship, renumbered};
 pub use live::{
-    Agenda, Block, Deal, Dealing, Fault, FaultKind, Footing, Going, Inner, Instant, Journey, Life, LiveEvent,
-    LiveKey, LiveModel, LiveNote, LiveState, Note, Row, RowKind, Status, Watching, Zone, ZoneKind,
+    Agenda, Block, Deal, Dealing, Fault, FaultKind, Footing, Going, Inner, Instant, Journey, Leave, Life,
+    LiveEvent, LiveKey, LiveModel, LiveNote, LiveState, Note, Row, RowKind, Status, Watching, Zone, ZoneKind,
 };
 pub use meter::{Spent, Watch};
 pub use minds::{Heard, Minds, has_failed, is_due};

@@ -8,7 +8,7 @@
 //! taken as bytes for snapshots and the full hash.
 
 use crate::kinship::Kinship;
-use crate::live::{Cast, CastImage};
+use crate::live::{Cast, CastImage, LiveState};
 use crate::meter::{Kind, Watch, each_timed};
 use crate::model::{ControllerKind, Model, TypeModel};
 use crate::parallel::{CHUNK, Pool};
@@ -249,8 +249,8 @@ impl Minds {
     /// Which robots that live by events could hear each other now, as pairs of slots: what displays draw as
     /// links. `None` when it does not depend on the place: everybody can.
     #[must_use]
-    pub fn links(&self, model: &Model, state: &State) -> Option<Vec<(usize, usize)>> {
-        crate::live::links(model, state, &self.cast)
+    pub fn links(&self, model: &Model, live: Option<&LiveState>) -> Option<Vec<(usize, usize)>> {
+        crate::live::links(model, live, &self.cast)
     }
 
     /// Hash of all memories.

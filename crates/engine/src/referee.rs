@@ -1,5 +1,6 @@
 //! Assertions: conditions on the run, resolved once and judged at every commit.
 
+use crate::live::LiveState;
 use crate::model::{Model, TypeModel};
 use crate::state::State;
 use swarmyard_base::{Diagnostic, Span, Vec2, math};
@@ -93,15 +94,19 @@ pub(crate) enum Field {
     X,
     Y,
     Heading,
+    Vx,
+    Vy,
     Speed,
     Spin,
     Touching,
 }
 
-const FIELDS: [(&str, Field); 6] = [
+const FIELDS: [(&str, Field); 8] = [
     ("x", Field::X),
     ("y", Field::Y),
     ("heading", Field::Heading),
+    ("vx", Field::Vx),
+    ("vy", Field::Vy),
     ("speed", Field::Speed),
     ("spin", Field::Spin),
     ("touching", Field::Touching),
@@ -285,7 +290,15 @@ impl Eye<'_> {
             Variable::Contacts => self.state.accounts.contacts as f64,
             Variable::Robots => self.model.robots() as f64,
             Variable::Halted => self.state.halted.iter().filter(|h| **h).count() as f64,
+            Variable::Sent => self.messages(|live| live.sent),
+            Variable::Delivered => self.messages(|live| live.delivered),
+            Variable::Lost => self.messages(|live| live.lost),
         }
+    }
+
+    /// A count of messages; none where no robot lives by events.
+    fn messages(&self, count: fn(&LiveState) -> u64) -> f64 {
+        self.state.live.as_deref().map_or(0, count) as f64
     }
 
     fn field(&self, slot: usize, field: Field) -> f64 {
@@ -294,6 +307,8 @@ impl Eye<'_> {
             Field::X => pose.at.x,
             Field::Y => pose.at.y,
             Field::Heading => pose.heading,
+            Field::Vx => pose.rot().apply(twist.linear()).x,
+            Field::Vy => pose.rot().apply(twist.linear()).y,
             Field::Speed => twist.linear().norm(),
             Field::Spin => twist.spin,
             Field::Touching => {

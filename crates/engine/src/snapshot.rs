@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::state::State;
 use swarmyard_base::hash::{NUMERICS_VERSION, bytes_hash};
 
-const MAGIC: &[u8; 8] = b"SWYSNAP\x08";
+const MAGIC: &[u8; 8] = b"SWYSNAP\x09";
 
 /// Why a snapshot cannot be opened. The state in use is untouched in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]

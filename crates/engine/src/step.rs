@@ -11,7 +11,7 @@ use crate::carry::carry;
 use crate::commit::commit;
 use crate::groups::{ContactEvent, Grouping};
 use crate::journal::{BusAccess, InputKind, Journal};
-use crate::live::{Dealing, Given, Going, LiveNote, LiveState, Played, Sky, Wants, play};
+use crate::live::{Dealing, Given, Going, Leave, LiveNote, LiveState, Played, Sky, Wants, play};
 use crate::meter::{Meter, Spent, Watch};
 use crate::minds::Minds;
 use crate::model::Model;
@@ -31,7 +31,8 @@ use swarmyard_part_api::{Access, Bodies, BodyGrid, Detail, Failure, Frame as Pat
 /// Advances the run by one step, or says which robots it waits for.
 ///
 /// When it waits, nothing has changed: ask again after their commands (or a decision to skip them)
-/// have entered the journal.
+/// have entered the journal. When it is left under way ([`Scratch::leave`]), ask again with the same scratch, and
+/// it goes on where it was left, with the inputs it began with.
 pub fn step(
     model: &Model,
     state: &mut State,
@@ -51,6 +52,10 @@ fn stretch(
     scratch: &mut Scratch,
     pool: &Pool,
 ) -> Step {
+    if let Some((inputs, bound)) = scratch.under_way.take() {
+        resolve_live(model, state, minds, (bound, &[]), scratch);
+        return commit_unless_left(model, state, (inputs, bound), scratch, pool);
+    }
     let inputs = admit(model, state, journal);
     let bound = next_stop(&inputs);
     let Ok(answers) = answers(model, state, &inputs) else {
@@ -64,7 +69,7 @@ fn stretch(
             scratch.turn_to(state);
         }
         resolve_live(model, state, minds, (bound, &answers), scratch);
-        return Step::Done(commit(model, state, &inputs, bound, scratch, pool));
+        return commit_unless_left(model, state, (inputs, bound), scratch, pool);
     }
     if let Some(waiting) = intend(model, state, minds, &inputs, scratch, pool) {
         return Step::Blocked(waiting);
@@ -76,6 +81,21 @@ fn stretch(
         // The whole world is known here.
         let known = resolve(model, state, &inputs, None, scratch, pool);
         debug_assert!(known.is_ok(), "there is no horizon");
+    }
+    commit_unless_left(model, state, (inputs, bound), scratch, pool)
+}
+
+/// Makes the outcome the new state, unless the stretch was left before its end.
+fn commit_unless_left(
+    model: &Model,
+    state: &mut State,
+    (inputs, bound): (Admitted, Time),
+    scratch: &mut Scratch,
+    pool: &Pool,
+) -> Step {
+    if scratch.played.was_left {
+        scratch.under_way = Some((inputs, bound));
+        return Step::UnderWay;
     }
     Step::Done(commit(model, state, &inputs, bound, scratch, pool))
 }
@@ -133,7 +153,8 @@ pub(crate) fn decide(
 }
 
 /// Where robots live by events, all bodies are resolved event by event: those that go by quanta as well, on
-/// the segments they intend. The live part of the state is handed on to `commit` in the scratch.
+/// the segments they intend. The live part of the state is handed on to `commit` in the scratch, and stays there
+/// when the stretch is left before its end.
 fn resolve_live(
     model: &Model,
     state: &mut State,
@@ -141,15 +162,17 @@ fn resolve_live(
     (bound, answers): (Time, &[Arc<[u8]>]),
     scratch: &mut Scratch,
 ) {
-    let Some(mut live) = state.live.take() else { return };
+    let left = scratch.live.take();
+    let before = left.is_some().then(|| std::mem::take(&mut scratch.played));
+    let Some(mut live) = left.or_else(|| state.live.take()) else { return };
     scratch.sky.ready(model, &live, state.stops);
-    let set_out = if live.mid { Vec::new() } else { set_out(model, &mut live, scratch) };
+    let set_out = if live.mid || before.is_some() { Vec::new() } else { set_out(model, &mut live, scratch) };
     let (one_event, dealings) = (scratch.stride == Stride::Event, scratch.dealings.is_some());
-    let wants = Wants { one_event, notes: scratch.notes, dealings };
+    let wants = Wants { one_event, notes: scratch.notes, dealings, leave: scratch.leave.as_deref() };
     let bound = Moment::at(bound);
-    let given = Given { answers, set_out: &set_out };
+    let given = Given { answers, set_out: &set_out, before };
     scratch.played = play(model, &mut live, &mut minds.cast, &mut scratch.sky, bound, wants, given);
-    if let Some(all) = &mut scratch.dealings {
+    if let Some(all) = scratch.dealings.as_mut().filter(|_| !scratch.played.was_left) {
         all.append(&mut scratch.played.dealings);
     }
     scratch.live = Some(live);
@@ -227,6 +250,9 @@ pub enum Step {
     Done(Frame),
     /// It waits for the commands of these robots; the state is as before.
     Blocked(Vec<Uid>),
+    /// It was left between two events, and goes on when it is asked for again. Bodies, clock and accounts are as before;
+    /// what lives by events is on its way, and in no state.
+    UnderWay,
 }
 
 /// What displays, recorders and referees learn about a committed step, beside the state itself.
@@ -527,6 +553,10 @@ pub struct Scratch {
     pub(crate) played: Played,
     /// The part of the state that was played, on its way to `commit`.
     pub(crate) live: Option<Box<LiveState>>,
+    /// What a step that was left before its end began with, and how far it goes.
+    under_way: Option<(Admitted, Time)>,
+    /// Says when a step is to be left before its end where robots live by events; `None` when it never is.
+    pub leave: Option<Arc<Leave>>,
     /// How far a step goes there.
     pub stride: Stride,
     /// Whether it is told what happens to robots that live by events.
@@ -562,10 +592,25 @@ impl Scratch {
         *self = Scratch { meter: std::mem::take(&mut self.meter), ..Scratch::default() };
     }
 
+    /// What lives by events, as far as a step has got that was left before its end.
+    #[must_use]
+    pub fn left(&self) -> Option<&LiveState> {
+        self.live.as_deref().filter(|_| self.is_under_way())
+    }
+
+    /// Whether a step was left before its end.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.under_way.is_some()
+    }
+
     /// Forgets what belongs to another state: call after the state was replaced.
     pub fn forget(&mut self) {
         self.rot_of = None;
         self.sensed = None;
+        self.under_way = None;
+        self.live = None;
+        self.played = Played::default();
         self.sky.forget();
     }
 

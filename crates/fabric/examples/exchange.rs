@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use swarmyard_fabric::keys::{Keys, make_authority, make_member};
 use swarmyard_fabric::mesh::{Mesh, Options};
-use swarmyard_fabric::{Care, Fabric, Heard, Inbox, Outbox, Patience};
+use swarmyard_fabric::{Care, Fabric, Heard, Inbox, Outbox, Patience, RunKey};
 
 const BYTES: usize = 64 << 10;
 const WAYS: [&str; 5] = ["bare TCP", "Zenoh", "lanes", "lanes, outbox and inbox", "the same with mTLS"];
@@ -107,7 +107,10 @@ fn connect(
     let fabric: Arc<dyn Fabric> = Arc::new(mesh);
     let exchange = match WAYS.iter().position(|w| *w == way) {
         Some(1) => bare(fabric, me, "x")?,
-        Some(2) => bare(fabric, me, "swarm/run/1/workers/q")?,
+        Some(2) => {
+            fabric.trust(&RunKey::from(1));
+            bare(fabric, me, "swarm/run/1/workers/q")?
+        }
         _ => posted(fabric, me)?,
     };
     Ok((address, exchange))

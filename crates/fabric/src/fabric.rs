@@ -6,6 +6,7 @@
 //!
 //! What a fabric never promises: that something put arrives at all.
 
+use crate::RunKey;
 use crate::tally::Traffic;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -75,6 +76,10 @@ pub trait Fabric: Send + Sync {
     /// # Errors
     /// A pattern that is none, or a closed fabric.
     fn watch(&self, pattern: &str, seen: Watcher) -> Result<Handle, Lost>;
+
+    /// Says what only the members of a run know. Where a fabric connects two workers alone, each has the other prove that it
+    /// knows it; before that, nothing goes over such a connection.
+    fn trust(&self, _run: &RunKey) {}
 
     /// Lends the calling thread to the fabric, until `is_done` or the time is up. For one who waits for a message, in a hurry: it
     /// does not go to sleep, and may be the one who calls the listeners, so it must hold nothing that they need.

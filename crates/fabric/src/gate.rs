@@ -57,115 +57,158 @@ pub enum Refused {
     },
 }
 
-/// Kinds of refusals.
-const KINDS: usize = 14;
-
-const _: () =
-    assert!(size_of::<Refusals>() == KINDS * size_of::<u64>(), "every kind stands in the list of kinds");
-
-/// How often each refusal happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refusals {
+/// What kind of refusal it was. What stands in front of the gate refuses as well: lanes, and the fabric below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
     /// [`Broken::NotOurs`].
-    pub not_ours: u64,
+    NotOurs,
     /// [`Broken::OtherVersion`].
-    pub other_version: u64,
+    OtherVersion,
     /// [`Broken::CutOff`].
-    pub cut_off: u64,
-    /// [`Broken::TooLong`].
-    pub too_long: u64,
+    CutOff,
+    /// [`Broken::TooLong`], or longer than the fabric below takes.
+    TooLong,
     /// [`Broken::WrongSeal`].
-    pub wrong_seal: u64,
+    WrongSeal,
     /// [`Refused::OtherRun`].
-    pub other_run: u64,
+    OtherRun,
     /// [`Refused::OldEpoch`].
-    pub old_epoch: u64,
+    OldEpoch,
     /// [`Refused::NewEpoch`].
-    pub new_epoch: u64,
+    NewEpoch,
     /// [`Refused::OtherReceiver`].
-    pub other_receiver: u64,
+    OtherReceiver,
     /// [`Refused::UnknownSender`].
-    pub unknown_sender: u64,
+    UnknownSender,
     /// [`Refused::Forged`].
-    pub forged: u64,
+    Forged,
     /// [`Refused::Unwanted`].
-    pub unwanted: u64,
+    Unwanted,
     /// [`Refused::Replayed`].
-    pub replayed: u64,
-    /// Connections of lanes that began or went on as none of ours would ([`crate::Traffic::refused`]).
-    pub lanes: u64,
+    Replayed,
+    /// A connection of a lane that began or went on as none of ours would.
+    Lane,
+    /// A connection that showed no certificate, or one that does not count here; or that did not take ours.
+    Certificate,
+    /// A member with a certificate of ours that is not in the access file.
+    NotListed,
+    /// Something that the access file does not allow a member.
+    NotAllowed,
+    /// A connection that did not begin, or go on, as that of a member does.
+    Stranger,
 }
 
-impl Refusals {
-    /// All of them by name, for a report.
+impl Kind {
+    /// All of them. The place in this list is the number of a kind in [`Refusals::since`].
+    pub const ALL: [Kind; 18] = [
+        Kind::NotOurs,
+        Kind::OtherVersion,
+        Kind::CutOff,
+        Kind::TooLong,
+        Kind::WrongSeal,
+        Kind::OtherRun,
+        Kind::OldEpoch,
+        Kind::NewEpoch,
+        Kind::OtherReceiver,
+        Kind::UnknownSender,
+        Kind::Forged,
+        Kind::Unwanted,
+        Kind::Replayed,
+        Kind::Lane,
+        Kind::Certificate,
+        Kind::NotListed,
+        Kind::NotAllowed,
+        Kind::Stranger,
+    ];
+
+    /// Its name in a report.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); KINDS] {
-        let mut copy = *self;
-        copy.places().map(|(name, count)| (name, *count))
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::NotOurs => "not ours",
+            Kind::OtherVersion => "other version",
+            Kind::CutOff => "cut off",
+            Kind::TooLong => "too long",
+            Kind::WrongSeal => "wrong seal",
+            Kind::OtherRun => "other run",
+            Kind::OldEpoch => "old epoch",
+            Kind::NewEpoch => "new epoch",
+            Kind::OtherReceiver => "other receiver",
+            Kind::UnknownSender => "unknown sender",
+            Kind::Forged => "forged sender",
+            Kind::Unwanted => "unwanted quantum",
+            Kind::Replayed => "replayed",
+            Kind::Lane => "strange lane",
+            Kind::Certificate => "wrong certificate",
+            Kind::NotListed => "not in the access file",
+            Kind::NotAllowed => "not allowed",
+            Kind::Stranger => "strange connection",
+        }
+    }
+}
+
+impl From<Refused> for Kind {
+    fn from(why: Refused) -> Kind {
+        match why {
+            Refused::Broken(Broken::NotOurs) => Kind::NotOurs,
+            Refused::Broken(Broken::OtherVersion(_)) => Kind::OtherVersion,
+            Refused::Broken(Broken::CutOff { .. }) => Kind::CutOff,
+            Refused::Broken(Broken::TooLong { .. }) => Kind::TooLong,
+            Refused::Broken(Broken::WrongSeal) => Kind::WrongSeal,
+            Refused::OtherRun(_) => Kind::OtherRun,
+            Refused::OldEpoch(_) => Kind::OldEpoch,
+            Refused::NewEpoch(_) => Kind::NewEpoch,
+            Refused::OtherReceiver(_) => Kind::OtherReceiver,
+            Refused::UnknownSender(_) => Kind::UnknownSender,
+            Refused::Forged { .. } => Kind::Forged,
+            Refused::Unwanted(_) => Kind::Unwanted,
+            Refused::Replayed { .. } => Kind::Replayed,
+        }
+    }
+}
+
+/// How often each kind of refusal happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refusals([u64; Kind::ALL.len()]);
+
+impl Refusals {
+    /// How often this kind happened.
+    #[must_use]
+    pub fn of(&self, kind: Kind) -> u64 {
+        self.0[kind as usize]
     }
 
-    /// What has been added since, as (kind, count), in the order of [`Refusals::named`].
+    /// All of them by name, for a report.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, u64); Kind::ALL.len()] {
+        Kind::ALL.map(|kind| (kind.word(), self.of(kind)))
+    }
+
+    /// What has been added since, as (kind, count).
     #[must_use]
     pub fn since(&self, before: &Refusals) -> Vec<(u8, u64)> {
-        let grown =
-            self.named().into_iter().zip(before.named()).map(|(now, then)| now.1.saturating_sub(then.1));
+        let grown = self.0.iter().zip(before.0).map(|(now, then)| now.saturating_sub(then));
         (0..).zip(grown).filter(|(_, more)| *more > 0).collect()
     }
 
     /// Adds such a list; what is no kind is left out.
     pub fn add(&mut self, more: &[(u8, u64)]) {
-        let mut places = self.places();
         for (kind, more) in more {
-            if let Some((_, count)) = places.get_mut(usize::from(*kind)) {
-                **count = count.saturating_add(*more);
+            if let Some(count) = self.0.get_mut(usize::from(*kind)) {
+                *count = count.saturating_add(*more);
             }
         }
-    }
-
-    /// Every kind: its name, and where it is counted. The place in this list is its number in [`Refusals::since`].
-    fn places(&mut self) -> [(&'static str, &mut u64); KINDS] {
-        [
-            ("not ours", &mut self.not_ours),
-            ("other version", &mut self.other_version),
-            ("cut off", &mut self.cut_off),
-            ("too long", &mut self.too_long),
-            ("wrong seal", &mut self.wrong_seal),
-            ("other run", &mut self.other_run),
-            ("old epoch", &mut self.old_epoch),
-            ("new epoch", &mut self.new_epoch),
-            ("other receiver", &mut self.other_receiver),
-            ("unknown sender", &mut self.unknown_sender),
-            ("forged sender", &mut self.forged),
-            ("unwanted quantum", &mut self.unwanted),
-            ("replayed", &mut self.replayed),
-            ("strange lane", &mut self.lanes),
-        ]
     }
 
     /// All together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.named().iter().map(|n| n.1).sum()
+        self.0.iter().sum()
     }
 
     /// Counts one more.
-    pub fn count(&mut self, why: Refused) {
-        let place = match why {
-            Refused::Broken(Broken::NotOurs) => &mut self.not_ours,
-            Refused::Broken(Broken::OtherVersion(_)) => &mut self.other_version,
-            Refused::Broken(Broken::CutOff { .. }) => &mut self.cut_off,
-            Refused::Broken(Broken::TooLong { .. }) => &mut self.too_long,
-            Refused::Broken(Broken::WrongSeal) => &mut self.wrong_seal,
-            Refused::OtherRun(_) => &mut self.other_run,
-            Refused::OldEpoch(_) => &mut self.old_epoch,
-            Refused::NewEpoch(_) => &mut self.new_epoch,
-            Refused::OtherReceiver(_) => &mut self.other_receiver,
-            Refused::UnknownSender(_) => &mut self.unknown_sender,
-            Refused::Forged { .. } => &mut self.forged,
-            Refused::Unwanted(_) => &mut self.unwanted,
-            Refused::Replayed { .. } => &mut self.replayed,
-        };
-        *place += 1;
+    pub fn count(&mut self, why: impl Into<Kind>) {
+        self.0[why.into() as usize] += 1;
     }
 }
 
@@ -329,6 +372,15 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_stands_at_its_place_under_a_name_of_its_own() {
+        for (place, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, place);
+        }
+        let names: BTreeSet<&str> = Kind::ALL.map(Kind::word).into();
+        assert_eq!(names.len(), Kind::ALL.len());
+    }
+
+    #[test]
     fn what_is_told_of_refusals_adds_up() {
         let mut gate = Gate::new(10_u64, 3, ME, [1]);
         let mut sum = Refusals::default();
@@ -358,7 +410,7 @@ mod tests {
         let header = Header { run: 10, epoch: 3, quantum: 5, sender: 1, receiver: 8, sequence: 0 };
         let redirected = seal(&header, b"for another", &Secret::default());
         assert_eq!(gate.admit(1, &redirected, 100), Err(Refused::OtherReceiver(8)));
-        assert_eq!(gate.refusals().other_receiver, 1);
+        assert_eq!(gate.refusals().of(Kind::OtherReceiver), 1);
         assert!(gate.admit(1, &message(10, 3, 1, 0), 100).is_ok());
     }
 

@@ -131,6 +131,7 @@ impl Inbox {
         patience: Patience,
     ) -> Result<Inbox, Lost> {
         let key = run.into();
+        fabric.trust(&key);
         let run = key.number;
         let mut gate = Gate::new(key, epoch, me, neighbours.iter().copied());
         gate.want(0..=AHEAD);

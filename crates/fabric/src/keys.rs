@@ -103,6 +103,11 @@ pub fn make_member(dir: &Path, name: &str, addresses: &[String]) -> Result<Keys,
     if name == AUTHORITY {
         return Err(KeysError::Name(format!("`{name}` is the name of the authority itself")));
     }
+    sign(dir, name, member(name, addresses)?)
+}
+
+/// Has the authority of a folder sign a certificate for a member.
+fn sign(dir: &Path, name: &str, params: CertificateParams) -> Result<Keys, KeysError> {
     let path = dir.join(format!("{AUTHORITY}.key"));
     if !path.is_file() {
         return Err(KeysError::Missing(path));
@@ -110,6 +115,14 @@ pub fn make_member(dir: &Path, name: &str, addresses: &[String]) -> Result<Keys,
     check_private(&path)?;
     let text = std::fs::read_to_string(&path).map_err(|source| KeysError::Io { path, source })?;
     let issuer = Issuer::new(authority(), KeyPair::from_pem(&text)?);
+    let key = KeyPair::generate()?;
+    let certificate = params.signed_by(&key, &issuer)?;
+    write_pair(dir, name, &certificate.pem(), &key)?;
+    Keys::of(dir, name)
+}
+
+/// What a member's certificate says.
+fn member(name: &str, addresses: &[String]) -> Result<CertificateParams, KeysError> {
     let mut reached: Vec<String> = ["localhost", "127.0.0.1", "::1", name].map(str::to_owned).into();
     reached.extend(addresses.iter().filter(|a| !reached.contains(a)).cloned().collect::<Vec<_>>());
     let mut params = named(name, CertificateParams::new(reached)?);
@@ -117,10 +130,7 @@ pub fn make_member(dir: &Path, name: &str, addresses: &[String]) -> Result<Keys,
     params.extended_key_usages =
         vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     params.use_authority_key_identifier_extension = true;
-    let key = KeyPair::generate()?;
-    let certificate = params.signed_by(&key, &issuer)?;
-    write_pair(dir, name, &certificate.pem(), &key)?;
-    Keys::of(dir, name)
+    Ok(params)
 }
 
 /// What every authority's certificate says; they differ in their keys.
@@ -209,6 +219,35 @@ mod tests {
         std::fs::remove_file(&keys.key).expect("removed");
         assert!(matches!(make_member(&dir, "alpha", &[]), Err(KeysError::Exists(_))));
         assert!(!keys.key.exists(), "a key without a certificate was left behind");
+        std::fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    /// Of our own authority, with the right name, and out of date since yesterday.
+    #[test]
+    fn a_certificate_whose_time_is_over_lets_nobody_in_and_is_believed_by_nobody() {
+        use crate::mesh::{Mesh, Options};
+        let dir = folder("late");
+        make_authority(&dir).expect("an authority");
+        let [alpha, beta] =
+            ["alpha", "beta"].map(|name| make_member(&dir, name, &[]).expect("a certificate"));
+        let mut params = member("late", &[]).expect("a certificate");
+        params.not_after = params.not_before;
+        params.not_before -= DAY;
+        let late = sign(&dir, "late", params).expect("a certificate");
+        let open = |keys: &Keys, to: &[String], seconds| {
+            let reach = Duration::from_secs(seconds);
+            Mesh::open(&Options {
+                keys: Some(keys.clone()),
+                connect: to.to_vec(),
+                reach,
+                ..Options::default()
+            })
+        };
+        let home = open(&alpha, &[], 60).expect("a member");
+        assert!(open(&late, home.endpoints(), 1).is_err(), "it was let in");
+        assert!(open(&beta, home.endpoints(), 60).is_ok());
+        let overdue = open(&late, &[], 60).expect("nobody is asked");
+        assert!(open(&beta, overdue.endpoints(), 1).is_err(), "it was believed");
         std::fs::remove_dir_all(&dir).expect("removed");
     }
 

@@ -59,7 +59,9 @@ impl Outbox {
         me: u32,
         depth: usize,
     ) -> Result<Outbox, Lost> {
-        let RunKey { number: run, secret } = run.into();
+        let key = run.into();
+        fabric.trust(&key);
+        let RunKey { number: run, secret } = key;
         let kept = Kept { epoch, secret, depth: depth.max(1), lanes: BTreeMap::new(), answered: 0 };
         let kept = Arc::new(Mutex::new(kept));
         let asked = kept.clone();

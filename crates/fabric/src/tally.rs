@@ -1,6 +1,10 @@
 //! Counts what a member of a fabric sends and hears, by kind.
 
+#[cfg(feature = "zenoh")]
+use crate::gate::Kind;
+use crate::gate::Refusals;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// Messages and their bytes, without what the fabric below adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,8 +34,8 @@ pub struct Traffic {
     pub answers: Flow,
     /// Messages that came and were dropped here, because a listener did not take them.
     pub dropped: u64,
-    /// Connections of lanes that were not let in, or ended because what came was no message.
-    pub refused: u64,
+    /// What was not let in, before there was a message to look at; by the fabric below since this member was opened.
+    pub refused: Refusals,
 }
 
 /// One kind, counted by any number of threads.
@@ -73,7 +77,7 @@ pub(crate) struct Tally {
     pub(crate) questions: Count,
     pub(crate) answers: Count,
     pub(crate) dropped: AtomicU64,
-    pub(crate) refused: AtomicU64,
+    pub(crate) refused: Mutex<Refusals>,
 }
 
 impl Tally {
@@ -85,6 +89,12 @@ impl Tally {
         }
     }
 
+    /// Counts something that was not let in.
+    #[cfg(feature = "zenoh")]
+    pub(crate) fn refuse(&self, kind: Kind) {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).count(kind);
+    }
+
     pub(crate) fn traffic(&self) -> Traffic {
         Traffic {
             work: self.work.flow(),
@@ -93,7 +103,7 @@ impl Tally {
             questions: self.questions.flow(),
             answers: self.answers.flow(),
             dropped: self.dropped.load(Relaxed),
-            refused: self.refused.load(Relaxed),
+            refused: *self.refused.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
 }

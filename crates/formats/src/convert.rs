@@ -36,7 +36,7 @@ pub(crate) fn convert(name: &str, tree: &Tree, ty: &ParamType) -> Result<Value, 
             _ => Err(wrong()),
         },
         ParamType::Number { unit, .. } => number(name, tree, unit, ty).map(Value::Num),
-        ParamType::Text | ParamType::Choice(_) | ParamType::Name(_) => {
+        ParamType::Text | ParamType::Choice(_) | ParamType::Name(_) | ParamType::File(_) => {
             tree.text().map(|t| Value::Text(t.to_owned())).ok_or_else(wrong)
         }
         ParamType::Numbers { unit, .. } => {

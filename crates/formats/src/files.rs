@@ -3,6 +3,8 @@
 //! In: the tree of the scenario and all it includes. Out: the same tree, as if what the files say had
 //! been written in it. A key of the scenario wins over the robot's file, and that over a part's file.
 //! Values keep their places in their own files, so whatever is wrong with them is reported there.
+//!
+//! A parameter that is [the name of a file](ParamType::File) with a text brings that text, under the key that it is for.
 
 use crate::blocks::{self, normal};
 use crate::include::join;
@@ -11,8 +13,8 @@ use crate::{Context, convert};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use swarmyard_base::{Diagnostic, Span};
-use swarmyard_part_api::Kind;
 use swarmyard_part_api::structure::SHAPE_KEYS;
+use swarmyard_part_api::{Kind, ParamType};
 
 const MAX_FILES: usize = 1000;
 
@@ -28,7 +30,8 @@ type Channels = BTreeSet<(String, String)>;
 /// Puts every part file that the types name into the tree; `false` when one could not be read.
 pub(crate) fn resolve(context: &mut Context<'_>, root: &mut Tree) -> bool {
     let values_left = context.limits.nodes;
-    let mut files = Files { context, known: BTreeMap::new(), values_left, complete: true };
+    let mut files =
+        Files { context, known: BTreeMap::new(), texts: BTreeMap::new(), values_left, complete: true };
     let Data::Table(sections) = &mut root.data else { return true };
     let types = sections.iter_mut().filter(|(k, _)| k.text == "type");
     for (_, tree) in types {
@@ -36,6 +39,7 @@ pub(crate) fn resolve(context: &mut Context<'_>, root: &mut Tree) -> bool {
         for (_, table) in types {
             if let Data::Table(entries) = &mut table.data {
                 files.robot_type(entries);
+                files.texts_of_type(entries);
             }
         }
     }
@@ -46,6 +50,8 @@ struct Files<'c, 'a> {
     context: &'c mut Context<'a>,
     /// Files that were read; `None` when that failed, which was reported.
     known: BTreeMap<String, Option<Rc<Tree>>>,
+    /// Files that were taken as texts; `None` when that failed, which was reported.
+    texts: BTreeMap<String, Option<Tree>>,
     /// How many values the files may still bring: one file can be used often.
     values_left: usize,
     complete: bool,
@@ -273,32 +279,103 @@ impl Files<'_, '_> {
     }
 
     fn load_known(&mut self, name: &Tree, section: &str) -> Option<Rc<Tree>> {
-        let Some(text) = name.text() else {
-            self.context.report(convert::wrong_type("file", name, &format!("name of the {section}'s file")));
-            return None;
-        };
-        let problem = |what: String| Diagnostic::error("bad-file", what).at(Some(name.span));
-        let shown = shortened(text);
-        let Some(full) = join(&self.folder(name.span), text) else {
-            let what = format!("a part file must be in the scenario's folder: `{shown}`");
-            self.context.report(problem(what).help("write a relative name such as `parts/eye.part`"));
-            return None;
-        };
+        let full = self.full_name(name, "file", (section, "part", "parts/eye.part"))?;
         if let Some(known) = self.known.get(&full) {
             return known.clone();
         }
-        if self.known.len() >= MAX_FILES {
-            self.context.report(problem(format!("at most `{MAX_FILES}` part files may be used: `{shown}`")));
+        let read = self.fetch(&full, name.span).and_then(|text| self.read(&full, &text, name.span));
+        self.known.insert(full, read.clone());
+        read
+    }
+
+    /// The name of a file from the scenario's folder; says so when it is none, or leaves that folder.
+    fn full_name(
+        &mut self,
+        name: &Tree,
+        key: &str,
+        (whose, what, example): (&str, &str, &str),
+    ) -> Option<String> {
+        let Some(text) = name.text() else {
+            self.context.report(convert::wrong_type(key, name, &format!("name of the {whose}'s file")));
+            return None;
+        };
+        let full = join(&self.folder(name.span), text);
+        if full.is_none() {
+            let what = format!("a {what} file must be in the scenario's folder: `{}`", shortened(text));
+            let help = format!("write a relative name such as `{example}`");
+            self.context.report(Diagnostic::error("bad-file", what).at(Some(name.span)).help(help));
+        }
+        full
+    }
+
+    /// The text of a file; says so when there is none to be had.
+    fn fetch(&mut self, full: &str, asked: Span) -> Option<String> {
+        let problem = |what: String| Diagnostic::error("bad-file", what).at(Some(asked));
+        let shown = shortened(full);
+        if self.known.len() + self.texts.len() >= MAX_FILES {
+            self.context.report(problem(format!("at most `{MAX_FILES}` files may be used: `{shown}`")));
             return None;
         }
-        let read = match self.context.loader.load(&full) {
-            Ok(text) => self.read(&full, &text, name.span),
+        match self.context.loader.load(full) {
+            Ok(text) => Some(text),
             Err(why) => {
                 self.context.report(problem(format!("cannot read `{shown}`: {why}")));
                 None
             }
-        };
-        self.known.insert(full, read.clone());
+        }
+    }
+
+    /// Adds the texts of files that the protocols and the algorithm of a type name.
+    fn texts_of_type(&mut self, entries: &mut Entries) {
+        for (key, tree) in entries {
+            let tables: &mut [Tree] = match (&*key.text, &mut tree.data) {
+                ("protocol", Data::Array(tables)) => tables,
+                ("algorithm", Data::Table(_)) => std::slice::from_mut(tree),
+                _ => continue,
+            };
+            for table in tables {
+                self.texts_of(table);
+            }
+        }
+    }
+
+    fn texts_of(&mut self, table: &mut Tree) {
+        let registry = self.context.registry;
+        let class = table.get("class").and_then(Tree::text);
+        let Some(sheet) = class.and_then(|class| registry.sheet(class)) else { return };
+        for param in &sheet.params {
+            let ParamType::File(target) = param.ty else { continue };
+            let Some((key, name)) = table.entry(param.name).map(|(k, t)| (k.clone(), t.clone())) else {
+                continue;
+            };
+            if table.get(target).is_some() {
+                let what = format!("`{}` and `{target}` are both given", param.name);
+                let d = Diagnostic::error("both-given", what).at(Some(key.span));
+                self.context.report(d.help(format!("leave one out: the file has the text of `{target}`")));
+                continue;
+            }
+            let Some(text) = self.text(&name, param.name, target) else {
+                self.complete = false;
+                continue;
+            };
+            if let Data::Table(entries) = &mut table.data {
+                entries.push((Key { text: target.to_owned(), span: key.span }, text));
+            }
+        }
+    }
+
+    /// A file as a text that stands in it.
+    fn text(&mut self, name: &Tree, key: &str, target: &str) -> Option<Tree> {
+        let full = self.full_name(name, key, (target, target, "plans/night.csv"))?;
+        if let Some(known) = self.texts.get(&full) {
+            return known.clone();
+        }
+        let read = self.fetch(&full, name.span).and_then(|text| {
+            let source = self.context.add_text(&full, &text, Some(name.span))?;
+            let span = Span { source, start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
+            Some(Tree { span, data: Data::Str(text) })
+        });
+        self.texts.insert(full, read.clone());
         read
     }
 

@@ -333,9 +333,11 @@ impl<'a> Meaning<'_, 'a> {
             let kinds = Kind::of_section(child.section);
             let Ok(class) = self.context.registry.of_kind(&child.class, kinds) else { continue };
             let sheet = &class.sheet;
-            let is_name_of_part = |ty: ParamType| matches!(ty, ParamType::Name("part" | "protocol"));
-            let names = sheet.params.iter().filter(|p| is_name_of_part(p.ty)).map(|p| p.name);
-            for key in names {
+            let named = sheet.params.iter().filter_map(|p| match p.ty {
+                ParamType::Name(of @ ("part" | "protocol")) => Some((p.name, of)),
+                _ => None,
+            });
+            for (key, of) in named {
                 let Some(wanted) = child.params.text_or_none(key) else { continue };
                 let is_network =
                     wanted == "network" && matches!(sheet.kind, Kind::Protocol | Kind::Algorithm);
@@ -343,7 +345,7 @@ impl<'a> Meaning<'_, 'a> {
                     continue;
                 }
                 let parts = parts.iter().map(String::as_str).filter(|p| is_name(p));
-                let what = format!("this type has no part `{}`", shortened(wanted));
+                let what = format!("this type has no {of} `{}`", shortened(wanted));
                 let d = Diagnostic::error("unknown-part", what).at(child.params.span(key));
                 self.context
                     .report(d.on(format!("/types/{}/{}", node.name, child.name)).suggest(wanted, parts));

@@ -71,7 +71,9 @@ fn toml_of(param: &Param, typed: &str) -> Result<String, Diagnostic> {
             Some(_) => Ok(typed.to_owned()),
             None => Ok(as_text(typed)),
         },
-        ParamType::Text | ParamType::Choice(_) | ParamType::Name(_) => Ok(as_text(&unquoted(typed))),
+        ParamType::Text | ParamType::Choice(_) | ParamType::Name(_) | ParamType::File(_) => {
+            Ok(as_text(&unquoted(typed)))
+        }
         ParamType::Int { .. } => match value_of(typed).map(|t| t.data) {
             Some(Data::Int(_)) => Ok(typed.to_owned()),
             _ => {

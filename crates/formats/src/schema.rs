@@ -185,7 +185,7 @@ fn param(registry: &Registry, p: &Param) -> Json {
         ParamType::Number { min, max, .. } => {
             or_text(limited("number", bound(min, f64::MIN), bound(max, f64::MAX)))
         }
-        ParamType::Text | ParamType::Name(_) => typed("string"),
+        ParamType::Text | ParamType::Name(_) | ParamType::File(_) => typed("string"),
         ParamType::Choice(words) => {
             let words = words.iter().map(|w| text(w)).collect();
             obj([(

@@ -49,7 +49,7 @@ fn kind(ty: &ParamType) -> &'static str {
         ParamType::Bool => "bool",
         ParamType::Int { .. } => "int",
         ParamType::Number { .. } => "number",
-        ParamType::Text => "text",
+        ParamType::Text | ParamType::File(_) => "text",
         ParamType::Choice(_) => "choice",
         ParamType::Name(_) => "name",
         ParamType::Numbers { .. } => "numbers",
@@ -93,7 +93,9 @@ fn facts(ty: &ParamType) -> Vec<(&'static str, Json)> {
             let column = |(name, unit): &(&str, Unit)| json!({ "name": name, "unit": unit.symbol() });
             vec![("columns", columns.iter().map(column).collect())]
         }
-        ParamType::Bool | ParamType::Text | ParamType::Texts | ParamType::Loose => Vec::new(),
+        ParamType::Bool | ParamType::Text | ParamType::File(_) | ParamType::Texts | ParamType::Loose => {
+            Vec::new()
+        }
     }
 }
 

@@ -114,6 +114,7 @@ pub struct GraphModel {
     by_id: Vec<(u32, u16)>,
     /// Those who want to know of every message.
     overhear: Vec<u16>,
+    retells: bool,
 }
 
 /// Id of a protocol with that name: the same on every robot.
@@ -169,7 +170,14 @@ impl GraphModel {
             nodes.iter().enumerate().map(|(n, node)| (node.id, n as u16)).collect();
         by_id.sort_unstable();
         let overhear = (0..nodes.len() as u16).filter(|n| nodes[*n as usize].model.overhears()).collect();
-        Ok(GraphModel { nodes, by_id, overhear })
+        let retells = nodes.iter().any(|n| n.model.retells());
+        Ok(GraphModel { nodes, by_id, overhear, retells })
+    }
+
+    /// Whether all that is told of its robot is what one of its protocols tells.
+    #[must_use]
+    pub fn retells(&self) -> bool {
+        self.retells
     }
 
     /// Names of its protocols.
@@ -192,14 +200,15 @@ impl GraphModel {
         self.nodes.iter().find(needs).map(|n| n.name.as_str())
     }
 
-    /// What is wrong where so many robots are, each on `name.parameter`.
+    /// What is wrong where so many robots are, each on `name.parameter`; `peers` says who has a protocol of a name.
     #[must_use]
-    pub fn misfits(&self, robots: u32) -> Diagnostics {
+    pub fn misfits<'a>(&self, robots: u32, peers: impl Fn(&str) -> &'a [u32]) -> Diagnostics {
         let mut problems = Diagnostics::default();
         for node in &self.nodes {
             let users: Vec<&str> =
                 node.users.iter().map(|u| self.nodes[u.0 as usize].name.as_str()).collect();
-            for (key, d) in node.model.misfits(&Company { robots, users: &users }) {
+            let company = Company { robots, users: &users, peers: peers(&node.name) };
+            for (key, d) in node.model.misfits(&company) {
                 problems.push(d.on(format!("{}.{key}", node.name)));
             }
         }
@@ -290,7 +299,15 @@ fn provider(
         }
         let offers = specs[k].model.provides().map_or("nothing", ServiceKind::word);
         let what = format!("`{name}` provides {offers}, and {} is needed here", service.word());
-        return Err(Diagnostic::error("wrong-service", what).suggest("", fitting()));
+        let d = Diagnostic::error("wrong-service", what);
+        return Err(match service {
+            _ if fitting().next().is_some() => d.suggest("", fitting()),
+            ServiceKind::Link => d.help("leave it out, and the network carries its messages; or add a link"),
+            ServiceKind::Motion | ServiceKind::Watching => {
+                d.help("leave it out, and the robot's own parts do it; or add a protocol that does")
+            }
+            _ => d.help(ADD_ONE),
+        });
     }
     match service {
         ServiceKind::Link => return Ok(Provider::Network),
@@ -303,7 +320,7 @@ fn provider(
         (None, _) if optional => Ok(Provider::Nobody),
         (None, _) => {
             let what = format!("no protocol of this robot provides {}", service.word());
-            Err(Diagnostic::error("missing-protocol", what).help("add one that does"))
+            Err(Diagnostic::error("missing-protocol", what).help(ADD_ONE))
         }
         (Some(_), Some(_)) => {
             let what = format!("more than one protocol provides {}: say which", service.word());
@@ -312,12 +329,15 @@ fn provider(
     }
 }
 
+/// What to do where nobody provides a service.
+const ADD_ONE: &str = "add one that does: docs/protocols.md says what each class provides";
+
 /// What a step of a protocol wants of its neighbours; played after the step.
 pub(crate) struct Effects {
     /// The first; most steps want one thing or nothing, and that takes no memory of its own.
     first: Option<(u16, Wish)>,
-    /// Those after it.
-    queue: VecDeque<(u16, Wish)>,
+    /// Those after it, once there were some.
+    queue: Option<VecDeque<(u16, Wish)>>,
     stores: Vec<(u16, Vec<u8>)>,
 }
 
@@ -328,7 +348,7 @@ enum Wish {
 
 impl Effects {
     fn new(stores: Vec<(u16, Vec<u8>)>) -> Effects {
-        Effects { first: None, queue: VecDeque::new(), stores }
+        Effects { first: None, queue: None, stores }
     }
 
     pub(crate) fn request(&mut self, node: u16, port: usize, request: Request) {
@@ -340,15 +360,18 @@ impl Effects {
     }
 
     fn push(&mut self, wish: (u16, Wish)) {
-        if self.first.is_none() && self.queue.is_empty() {
+        if self.first.is_none() && self.queue.as_ref().is_none_or(VecDeque::is_empty) {
             self.first = Some(wish);
         } else {
-            self.queue.push_back(wish);
+            self.queue.get_or_insert_default().push_back(wish);
         }
     }
 
     fn pop(&mut self) -> Option<(u16, Wish)> {
-        self.first.take().or_else(|| self.queue.pop_front())
+        match self.first.take() {
+            Some(first) => Some(first),
+            None => self.queue.as_mut()?.pop_front(),
+        }
     }
 
     pub(crate) fn persist(&mut self, node: u16, bytes: Vec<u8>) {
@@ -457,7 +480,7 @@ impl Graph {
     pub fn on(&mut self, happening: Happening, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut effects = Effects::new(self.take_stores());
         self.begin(happening, robot, &mut effects);
-        self.settle(effects, robot)
+        self.settle(&mut effects, robot)
     }
 
     /// Asks for something as if one of its protocols did: how scripts drive what is below an algorithm.
@@ -475,11 +498,11 @@ impl Graph {
         if usize::from(node) < self.nodes.len() {
             effects.request(node, port, request);
         }
-        self.settle(effects, robot)
+        self.settle(&mut effects, robot)
     }
 
     /// Plays what the protocols want of each other until they want nothing more.
-    fn settle(&mut self, mut effects: Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
+    fn settle(&mut self, effects: &mut Effects, robot: &mut dyn Robot) -> Result<(), Endless> {
         let mut steps = 0;
         let mut endless = None;
         while let Some((node, wish)) = effects.pop() {
@@ -489,12 +512,12 @@ impl Graph {
                 break;
             }
             match wish {
-                Wish::Request(port, request) => self.ask(node, port, request, robot, &mut effects),
-                Wish::Indicate(user, what) => self.tell(node, user, &what, robot, &mut effects),
+                Wish::Request(port, request) => self.ask(node, port, request, robot, effects),
+                Wish::Indicate(user, what) => self.tell(node, user, &what, robot, effects),
             }
         }
         if !effects.stores.is_empty() {
-            self.rest().stores = effects.stores;
+            self.rest().stores = std::mem::take(&mut effects.stores);
         }
         endless.map_or(Ok(()), Err)
     }

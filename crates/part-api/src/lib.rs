@@ -7,6 +7,7 @@
 //! *Invariant:* this crate knows nothing about the engine, about text formats or about files. A
 //! sensor sees the committed world only ([`World`]); an actuator sees only its own robots.
 
+pub mod chord;
 mod class;
 mod columns;
 mod cone;
@@ -18,6 +19,7 @@ mod grip;
 mod mark;
 mod mind;
 mod network;
+mod note;
 mod outline;
 mod protocol;
 mod rays;
@@ -42,13 +44,14 @@ pub use grip::{Carry, Felt, Grip, Hand, Jaws};
 pub use mark::{Mark, MarkShape};
 pub use mind::{Cause, Failure, Mind, Occasion, Outside, Policy, Program, Rules, ThinkTime, Thought};
 pub use network::{Air, Loss, Message, NetFault, Network, NetworkModel};
+pub use note::{Note, Row, RowKind};
 pub use outline::{MAX_CORNERS, Outline, signed_area};
 pub use protocol::Port as ProtocolPort;
 pub use protocol::{
     Broadcast, Bytes, Clock, Company, Consensus, Custom, Cx, Detector, Drive, Elect, Exclusion, Group,
-    Indication, Leader, Link, LookOut, Membership, Microprotocol, Misfit, Monitor, Moving, Mutex, PortSpec,
-    Private, Propose, ProtocolModel, ReadClock, Recipients, Request, Service, ServiceKind, ToAll, ToRobots,
-    User, Watching, from_bytes, to_bytes, to_shared,
+    Indication, Leader, Link, LookOut, Membership, Microprotocol, Monitor, Moving, Mutex, PortSpec, Private,
+    Propose, ProtocolModel, ReadClock, Recipients, Request, Service, ServiceKind, ToAll, ToRobots, User,
+    Watching, from_bytes, to_bytes, to_shared,
 };
 pub use rays::{Fan, SWEEP_FROM};
 pub use registers::{

@@ -9,7 +9,7 @@
 //! chooses who provides what ([`GraphModel`](crate::GraphModel)).
 
 use crate::graph::Effects;
-use crate::{Answer, Ended, Motion, Pending, Push, Query, Robot, Watch};
+use crate::{Answer, Ended, Motion, Note, Pending, Push, Query, Robot, Watch};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use smallvec::{SmallVec, smallvec};
 use std::marker::PhantomData;
@@ -357,33 +357,25 @@ pub struct Company<'a> {
     pub robots: u32,
     /// Names of the protocols and algorithms of the same robot that use it.
     pub users: &'a [&'a str],
+    /// Numbers of the robots that have a protocol of its name, rising; none where nobody runs it, and nobody is a stranger then.
+    pub peers: &'a [u32],
 }
 
-/// A parameter that does not fit the robots of a world.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
-    /// Its name.
-    pub key: &'static str,
-    /// What is wrong.
-    pub what: String,
-    /// What to do now.
-    pub help: String,
-}
-
-impl Misfit {
-    /// A robot is named that does not have the protocol.
+impl Company<'_> {
+    /// What is wrong with a parameter that names this robot: it must have the protocol.
     #[must_use]
-    pub fn stranger(key: &'static str, robot: u32, peers: &[u32]) -> Option<Misfit> {
-        if peers.contains(&robot) {
+    pub fn stranger(&self, key: &'static str, robot: u32) -> Option<Diagnostic> {
+        if self.peers.is_empty() || self.peers.binary_search(&robot).is_ok() {
             return None;
         }
         let what = format!("`{key}` names robot `{robot}`, which does not have this protocol");
-        Some(Misfit { key, what, help: Misfit::those(peers) })
+        Some(Diagnostic::error("unknown-robot", what).help(self.those()))
     }
 
-    /// Which numbers there are, in words.
+    /// Which robots have the protocol, in words.
     #[must_use]
-    pub fn those(peers: &[u32]) -> String {
+    pub fn those(&self) -> String {
+        let peers = self.peers;
         match peers {
             [one] => format!("only robot {one} has it; robots count from 0"),
             [first, .., last] if (last - first) as usize + 1 == peers.len() => {
@@ -424,10 +416,10 @@ pub trait ProtocolModel: Send + Sync {
         false
     }
 
-    /// What its parameters say about robots that does not fit a world; `peers` are the numbers of those that have this
-    /// protocol, by its name.
-    fn misfit(&self, _peers: &[u32]) -> Option<Misfit> {
-        None
+    /// Whether all that is told of its robot is what somebody wrote down, by [`Cx::retell`], and not what the simulator
+    /// sees it do.
+    fn retells(&self) -> bool {
+        false
     }
 
     /// Type and content of one of its messages to itself on other robots, for logs.
@@ -571,6 +563,11 @@ impl Cx<'_> {
     /// Says something in the log.
     pub fn say(&mut self, text: &str) {
         self.robot.say(text);
+    }
+
+    /// Tells what was written down about a robot: see [`Robot::retell`].
+    pub fn retell(&mut self, robot: u32, what: Note) {
+        self.robot.retell(robot, what);
     }
 
     /// Says that it has failed and does nothing more: see [`Robot::failed`].

@@ -3,7 +3,7 @@
 //! The simulator implements [`Robot`]; so do the runner over real sockets and the model checker, as far
 //! as they have a world. Algorithms and protocols see it through [`Cx`](crate::Cx).
 
-use crate::{Indication, Motion, MotionModule, Request};
+use crate::{Indication, Motion, MotionModule, Note, Request};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
@@ -32,6 +32,10 @@ pub trait Robot {
     fn failed(&mut self, why: &str) {
         self.say(why);
     }
+
+    /// Tells what was written down about a robot, as if it happened now: for those who play back what happened elsewhere,
+    /// see [`ProtocolModel::retells`](crate::ProtocolModel::retells). Nothing comes of it but the note.
+    fn retell(&mut self, _robot: u32, _what: Note) {}
 
     /// Hands a message of a protocol to the network, for these robots.
     fn send(&mut self, protocol: u32, to: &[u32], bytes: Arc<[u8]>);

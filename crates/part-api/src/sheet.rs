@@ -84,6 +84,8 @@ pub enum ParamType {
     Choice(&'static [&'static str]),
     /// The name of something else in the scenario: `surface`, `type`, `part`.
     Name(&'static str),
+    /// The name of a file beside the scenario, whose text becomes the value of this other key.
+    File(&'static str),
     /// A list of numbers with a unit.
     Numbers {
         /// Unit of the plain numbers.
@@ -128,6 +130,7 @@ impl ParamType {
             ParamType::Text => "text".into(),
             ParamType::Choice(words) => format!("one of {}", words.join(" | ")),
             ParamType::Name(what) => format!("name of a {what}"),
+            ParamType::File(key) => format!("name of a file with the text of `{key}`"),
             ParamType::Numbers { unit, .. } => format!("list of numbers{}", with_unit(*unit)),
             ParamType::Texts => "list of texts".into(),
             ParamType::Loose => "number, text, or a list of them".into(),
@@ -448,7 +451,7 @@ fn check_value(param: &Param, value: &Value) -> Result<(), Diagnostic> {
     };
     match (param.ty, value) {
         (ParamType::Bool, Value::Bool(_))
-        | (ParamType::Text | ParamType::Name(_), Value::Text(_))
+        | (ParamType::Text | ParamType::Name(_) | ParamType::File(_), Value::Text(_))
         | (ParamType::Texts, Value::Texts(_))
         | (ParamType::Loose, Value::Text(_) | Value::Texts(_))
         | (ParamType::Period, Value::Ratio(_)) => Ok(()),

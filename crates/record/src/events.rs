@@ -118,6 +118,27 @@ pub enum Event {
 }
 
 impl Event {
+    /// The word for its kind, as it is written.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Event::Contact(_) => "contact",
+            Event::MoreContacts { .. } => "more-contacts",
+            Event::Halt { .. } => "halt",
+            Event::ImpactLimit { .. } => "impact-limit",
+            Event::AssertFailed { .. } => "assert-failed",
+            Event::Said { .. } => "said",
+            Event::BadRegister { .. } => "bad-register",
+            Event::Quarrel { .. } => "quarrel",
+            Event::PartFailed { .. } => "part-failed",
+            Event::Failed { .. } => "failed",
+            Event::Endless { .. } => "endless",
+            Event::AlgorithmFailed { .. } => "algorithm-failed",
+            Event::Swallowed { .. } => "swallowed",
+            Event::Live(_) => "live",
+        }
+    }
+
     /// An event that concerns a controller, a part's model or a protocol, in words; none for the others.
     #[must_use]
     pub fn of_controller(model: &Model, event: &RunEvent) -> Option<Event> {

@@ -82,6 +82,12 @@ pub enum Variable {
     Robots,
     /// Number of halted robots.
     Halted,
+    /// Messages handed to the network so far, each once, however many it is for.
+    Sent,
+    /// Copies of messages that have come to a robot so far.
+    Delivered,
+    /// Copies of messages that were lost so far.
+    Lost,
 }
 
 /// A body or a part, by name.
@@ -163,12 +169,15 @@ pub enum Over {
     Highest,
 }
 
-const VARIABLES: [(&str, Variable); 5] = [
+const VARIABLES: [(&str, Variable); 8] = [
     ("time", Variable::Time),
     ("tick", Variable::Tick),
     ("contacts", Variable::Contacts),
     ("robots", Variable::Robots),
     ("halted", Variable::Halted),
+    ("sent", Variable::Sent),
+    ("delivered", Variable::Delivered),
+    ("lost", Variable::Lost),
 ];
 
 const FUNCTIONS: [(&str, Function); 4] =
@@ -324,7 +333,10 @@ impl<'a> Parser<'a> {
         }
         let words = VARIABLES.iter().map(|v| v.0).chain(FUNCTIONS.iter().map(|f| f.0));
         let words = words.chain(QUANTIFIERS.iter().map(|q| q.0)).chain(["distance", "self"]);
-        let hint = nearest(word, words).map_or(String::new(), |n| format!(", did you mean `{n}`?"));
+        let hint = nearest(word, words.clone()).map_or_else(
+            || format!("; there are {}", words.collect::<Vec<_>>().join(", ")),
+            |n| format!(", did you mean `{n}`?"),
+        );
         Err(self.error(start, self.at, format!("unknown name `{word}`{hint}")))
     }
 

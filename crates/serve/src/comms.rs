@@ -239,7 +239,9 @@ impl Comms {
             self.links = None;
             return;
         }
-        if self.links.as_ref().is_none_or(|links| links.at.elapsed() >= LINKS) {
+        // While a step is under way, those of its start stay.
+        let is_due = |links: &Links| links.at.elapsed() >= LINKS && !shown.is_under_way();
+        if self.links.as_ref().is_none_or(is_due) {
             let links = shown.links().map(|mut pairs| {
                 pairs.truncate(MOST_PAIRS);
                 pairs

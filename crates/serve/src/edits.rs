@@ -111,6 +111,7 @@ impl Runner {
             self.tape_anew();
             self.problems.remove("open");
         } else {
+            self.end_step();
             self.change(&text)?;
         }
         match way {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
+use swarmyard_agents::fresh;
 
 /// The file that marks the folder of a project.
 const MARK: &str = "swarmyard.project";
@@ -116,7 +117,8 @@ impl Project {
         String::from_utf8(bytes).map_err(|_| Refusal::new("not-text", format!("`{path}` is no text")))
     }
 
-    /// Writes a file: a new one is renamed over the old one, so nobody ever reads half of it.
+    /// Writes a file: a new one is renamed over the old one, so nobody ever reads half of it. The new one has a name that nothing had
+    /// before, so nothing is written through a link that somebody else put there.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<(), Refusal> {
         if text.len() as u64 > MOST_TEXT {
             let what = format!("a file is written with at most {MOST_TEXT} bytes, not {}", text.len());
@@ -124,9 +126,10 @@ impl Project {
         }
         let target = self.writable(path)?;
         let name = target.file_name().and_then(|n| n.to_str()).unwrap_or("file");
-        let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
-        let put = || {
-            let mut file = fs::File::create(&beside)?;
+        let folder = target.parent().unwrap_or(&self.root);
+        let made = fresh::make(folder, &format!(".{name}"), |path| fs::File::create_new(path));
+        let (beside, mut file) = made.map_err(|e| refuse_io(path, &e))?;
+        let mut put = || {
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             if let Ok(old) = fs::metadata(&target) {
@@ -286,6 +289,21 @@ mod tests {
         assert_eq!(project.write("big.c", &"x".repeat(1 + MOST_TEXT as usize)).unwrap_err().code, "too-big");
         let left = fs::read_dir(place.0.join("project/sub")).unwrap().count();
         assert_eq!(left, 2, "nothing half-written is left");
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link_that_was_put_where_a_file_is_made() {
+        let (place, project) = Place::new("planted");
+        let (secret, id) = (place.0.join("secret.toml"), std::process::id());
+        let names = (0..100).map(|n| format!(".a.toml-{id}-{n}")).chain([format!(".a.toml.{id}")]);
+        let links: Vec<PathBuf> = names.map(|name| place.0.join("project").join(name)).collect();
+        links.iter().for_each(|link| std::os::unix::fs::symlink(&secret, link).unwrap());
+        project.write("a.toml", "text").unwrap();
+        assert_eq!(project.read("a.toml").unwrap(), "text");
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+        assert!(links.iter().all(|link| link.is_symlink()), "what somebody else put there stays");
+        let entries = fs::read_dir(place.0.join("project")).unwrap().count();
+        assert_eq!(entries, links.len() + 4, "nothing half-written is left");
     }
 
     #[test]

@@ -354,10 +354,14 @@ impl Runner {
                     return ahead;
                 }
             }
-            match self.show.step() {
+            match self.show.step(until) {
                 Tried::Stepped(frame) => self.stepped(wall, &frame),
                 Tried::AtWork => {
                     self.waiting.get_or_insert(wall);
+                    return Duration::ZERO;
+                }
+                Tried::UnderWay => {
+                    self.waiting = None;
                     return Duration::ZERO;
                 }
                 Tried::Blocked => {
@@ -382,6 +386,18 @@ impl Runner {
             }
             if Instant::now() >= until {
                 return Duration::ZERO;
+            }
+        }
+    }
+
+    /// Takes a step to its end that was left under way: before what cannot be done meanwhile.
+    pub(crate) fn end_step(&mut self) {
+        while self.show.live().is_under_way() {
+            let wall = Instant::now();
+            match self.show.step(wall + SLICE) {
+                Tried::Stepped(frame) => self.stepped(wall, &frame),
+                Tried::UnderWay => {}
+                Tried::AtWork | Tried::Blocked | Tried::Over | Tried::Failed(_) => return,
             }
         }
     }

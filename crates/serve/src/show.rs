@@ -6,8 +6,10 @@
 use crate::again;
 use crate::answer::Refusal;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use swarmyard_base::Time;
-use swarmyard_engine::Frame;
+use swarmyard_engine::{Frame, Leave};
 use swarmyard_record::Recording;
 use swarmyard_sim::{Error, Sim, Timeline, View};
 
@@ -19,6 +21,29 @@ pub(crate) struct Show {
     /// The earlier moment that is looked at.
     view: Option<Earlier>,
     replay: Option<Replay>,
+    until: Until,
+}
+
+/// When a step is to be left under way: people want something meanwhile.
+struct Until {
+    since: Instant,
+    /// Nanoseconds after `since`.
+    end_ns: Arc<AtomicU64>,
+    leave: Arc<Leave>,
+}
+
+impl Until {
+    fn new() -> Until {
+        let (since, end_ns) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let end = Arc::clone(&end_ns);
+        let leave = Arc::new(move || since.elapsed() >= Duration::from_nanos(end.load(Ordering::Relaxed)));
+        Until { since, end_ns, leave }
+    }
+
+    fn set(&self, end: Instant) {
+        let ns = end.saturating_duration_since(self.since).as_nanos();
+        self.end_ns.store(u64::try_from(ns).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
 }
 
 struct Earlier {
@@ -44,6 +69,8 @@ pub(crate) enum Tried {
     Stepped(Frame),
     /// Native programs are at work: try again at once, it waits by itself.
     AtWork,
+    /// It takes longer, and goes on where it is when it is tried again.
+    UnderWay,
     /// Commands are waited for that somebody has to give.
     Blocked,
     /// There is nothing more to do.
@@ -57,7 +84,7 @@ impl Show {
     pub(crate) fn new(mut live: Sim) -> Show {
         let mut timeline = Timeline::default();
         timeline.keep(&mut live);
-        Show { hash: live.hash(), live, timeline, view: None, replay: None }
+        Show { hash: live.hash(), live, timeline, view: None, replay: None, until: Until::new() }
     }
 
     /// Shows a recorded run from its start.
@@ -150,14 +177,16 @@ impl Show {
         }
     }
 
-    /// Tries to take a step.
-    pub(crate) fn step(&mut self) -> Tried {
+    /// Tries to take a step; one that can be left under way goes on until then.
+    pub(crate) fn step(&mut self, until: Instant) -> Tried {
         if self.is_over() {
             return Tried::Over;
         }
         // Edits may bring the first robot that lives by events.
         let has_notes = self.live.model().live.is_some();
         self.live.take_notes(has_notes);
+        self.until.set(until);
+        self.live.leave_when(Some(Arc::clone(&self.until.leave)));
         match self.live.poll_step() {
             Ok(Some(frame)) => {
                 self.hash = frame.hash;
@@ -167,6 +196,7 @@ impl Show {
                     None => Tried::Stepped(frame),
                 }
             }
+            Ok(None) if self.live.is_under_way() => Tried::UnderWay,
             Ok(None) => Tried::AtWork,
             Err(Error::Blocked(_)) => Tried::Blocked,
             Err(other) => Tried::Failed(other),

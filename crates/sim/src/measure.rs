@@ -3,7 +3,7 @@
 //! In: a text such as `mean(self.speed)`, looked up once in the model. Out: its value in the state that a
 //! run is in, and over the quanta of a run what a [`Take`] asks for. Never: a change of the run.
 //!
-//! It is judged by the same code as an assertion; `swarmyard/tests/measures.rs` holds the two together.
+//! It is judged by the same code as an assertion; `swarmyard/tests/suite/measures.rs` holds the two together.
 
 use crate::Sim;
 use swarmyard_base::Diagnostic;

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use swarmyard_agents::{Crew, Prices, Stand};
 use swarmyard_base::{Diagnostic, Diagnostics, Moment, Sources, Time, Uid};
 use swarmyard_engine::{
-    Dealing, Frame, Grouping, Journal, Kept, LiveEvent, Minds, Model, Pool, Scratch, SnapshotError, State,
-    Step, Stride, full_hash, registers_sensed, snapshot, step, step_hash,
+    Dealing, Frame, Grouping, Journal, Kept, Leave, LiveEvent, LiveState, Minds, Model, Pool, Scratch,
+    SnapshotError, State, Step, Stride, full_hash, registers_sensed, snapshot, step, step_hash,
 };
 use swarmyard_part_api::Program;
 
@@ -78,6 +78,8 @@ pub struct Sim {
     crowd: Option<Box<dyn Crowd>>,
     /// Hash of the last step, when others took it and not all that came of it is home.
     told: Option<u64>,
+    /// Hash of where it stands, when a step may be left under way or is: then not all of the state is in its place.
+    stands: Option<u64>,
     /// What its modules on other hosts cost.
     prices: Prices,
 }
@@ -96,15 +98,20 @@ impl Sim {
         }
     }
 
-    /// Takes one step, or answers `None` when native programs are still at work after a moment: ask
-    /// again, or do something else before.
+    /// Takes one step, or answers `None` when native programs are still at work after a moment, or the step was left
+    /// under way ([`Sim::leave_when`]): ask again, or do something else before.
     ///
     /// # Errors
     /// When it waits for commands that somebody else has to give; nothing has changed then.
     pub fn poll_step(&mut self) -> Result<Option<Frame>, Error> {
-        self.enter()?;
+        if !self.is_under_way() {
+            self.enter()?;
+        }
         if self.crowd.is_some() {
             return self.poll_crowd();
+        }
+        if self.scratch.leave.is_some() && self.model.live.is_some() && self.stands.is_none() {
+            self.stands = Some(step_hash(&self.model, &self.state));
         }
         loop {
             let seen = self.seen();
@@ -112,7 +119,12 @@ impl Sim {
             match step(model, state, minds, seen.as_ref().unwrap_or(journal), scratch, pool) {
                 Step::Done(frame) => {
                     self.waiting.clear();
+                    self.stands = self.scratch.leave.as_ref().map(|_| frame.hash);
                     return Ok(Some(frame));
+                }
+                Step::UnderWay => {
+                    self.waiting.clear();
+                    return Ok(None);
                 }
                 Step::Blocked(robots) => {
                     let (came, at_work) = self.ask(&robots, seen.as_ref());
@@ -128,6 +140,29 @@ impl Sim {
                 }
             }
         }
+    }
+
+    /// Has a step left under way, between two events of robots that live by events, as soon as `leave` says so: then
+    /// [`Sim::poll_step`] answers `None`, and goes on with the step when it is asked again. So a step that takes long can be
+    /// waited for by somebody who has other things to do, or given up. It is asked often, also by other threads, and no
+    /// result depends on it. Where others take the steps, nobody asks.
+    ///
+    /// Meanwhile the run stands where the last step ended, and shows its bodies as they were there. What enters counts from the
+    /// end of the step. The world cannot be changed, and there is nothing to take a snapshot of; who could hear whom, and messages
+    /// under way, are those of the moment that the step has got to.
+    pub fn leave_when(&mut self, leave: Option<Arc<Leave>>) {
+        self.scratch.leave = leave;
+    }
+
+    /// Whether a step was left under way.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.scratch.is_under_way()
+    }
+
+    /// The stop at which what comes from outside now enters.
+    pub(super) fn entrance(&self) -> u64 {
+        self.state.stops + u64::from(self.is_under_way())
     }
 
     /// Lets others take the steps from now on, from where the run stands.
@@ -263,14 +298,19 @@ impl Sim {
     /// does not depend on the place: everybody can. Without a network nobody can.
     #[must_use]
     pub fn links(&self) -> Option<Vec<(usize, usize)>> {
-        self.minds.links(&self.model, &self.state)
+        self.minds.links(&self.model, self.live())
+    }
+
+    /// What lives by events: where the run stands, or where a step has got to that was left under way.
+    fn live(&self) -> Option<&LiveState> {
+        self.scratch.left().or(self.state.live.as_deref())
     }
 
     /// Messages whose arrival is decided and still to come, in the order of arrival: number of the message, slot
     /// of its receiver, and when it arrives, s.
     pub fn under_way(&self) -> impl Iterator<Item = (u64, usize, f64)> {
         let members = self.model.live.as_ref().map_or(&[][..], |live| &live.members[..]);
-        let queue = self.state.live.iter().flat_map(|live| live.queue.iter());
+        let queue = self.live().into_iter().flat_map(|live| live.queue.iter());
         queue.filter_map(move |(key, event)| match event {
             LiveEvent::Deliver { to, serial, .. } => {
                 let slot = *members.get(*to as usize)? as usize;
@@ -341,6 +381,7 @@ impl Sim {
     fn fresh_scratch(&self) -> Scratch {
         let mut scratch = Scratch::with_grouping(self.grouping);
         scratch.notes = self.notes;
+        scratch.leave = self.scratch.leave.clone();
         scratch.dealings = self.scratch.dealings.is_some().then(Vec::new);
         scratch
     }
@@ -393,18 +434,19 @@ impl Sim {
     /// Hash of bodies, channels, queue and accounts after the last step, whoever took it.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        self.told.unwrap_or_else(|| step_hash(&self.model, &self.state))
+        let stands = self.stands.filter(|_| self.is_under_way());
+        self.told.or(stands).unwrap_or_else(|| step_hash(&self.model, &self.state))
     }
 
     /// Hash of everything, memories of controllers included. Of a run on workers it means something only when everything is
-    /// home: [`Sim::gather`] first.
+    /// home: [`Sim::gather`] first; and never while a step is under way.
     #[must_use]
     pub fn full_hash(&self) -> u64 {
         full_hash(&self.model, &self.state, &self.minds)
     }
 
     /// The state as bytes, for this build and scenario. Of a run on workers it can be opened only when everything was home:
-    /// [`Sim::gather`] first.
+    /// [`Sim::gather`] first; and never when a step was under way.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         snapshot(&self.model, &self.state, &self.minds)
@@ -422,7 +464,7 @@ impl Sim {
         }
         self.crew.forget();
         self.waiting.clear();
-        self.told = None;
+        (self.told, self.stands) = (None, None);
         self.scratch = self.fresh_scratch();
         Ok(())
     }
@@ -452,6 +494,7 @@ impl Sim {
             worlds: self.worlds.clone(),
             crowd: None,
             told: None,
+            stands: None,
             prices: self.prices.clone(),
         })
     }

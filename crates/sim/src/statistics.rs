@@ -53,6 +53,9 @@ pub struct WorkerFigures {
     pub sent: u64,
     /// How often it asked for more than it was told, because a group of bodies had grown.
     pub widened: u64,
+    /// How often a body of its own went to another worker, because it had come into that one's region.
+    #[serde(default)]
+    pub handed_on: u64,
     /// How often it asked again for what had not come.
     pub asked_again: u64,
     /// Decisions that it asked other workers for, because they run the native program of a robot that it has.

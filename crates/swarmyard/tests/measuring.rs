@@ -35,6 +35,7 @@ impl Run {
         match step(model, state, minds, &Journal::default(), scratch, pool) {
             Step::Done(frame) => (frame.hash, scratch.take_spent()),
             Step::Blocked(robots) => panic!("waits for {robots:?}"),
+            Step::UnderWay => panic!("nobody said when to leave it"),
         }
     }
 

@@ -19,7 +19,7 @@ pub use demon::{BadDemon, Demon, greedy};
 pub use frame::{Compass, Frame, Frames, Multiplicity, Setup};
 pub use play::Robots;
 pub use rules::{NAMES, Tuning, by_name};
-pub use schedule::{Cycle, Moves, Schedule, Script};
+pub use schedule::{Cycle, Moves, Schedule, Script, ScriptError};
 
 use swarmyard_base::Vec2;
 use swarmyard_base::chance::Draw;

@@ -102,6 +102,16 @@ pub fn decide(
     setup.decide(rule, robot as u32, &robots.visible(), round, frame)
 }
 
+/// Who is active in a round of a schedule by rounds.
+#[must_use]
+pub fn active(rule: &dyn Rule, setup: &Setup, schedule: &Schedule, robots: &Robots, round: u64) -> Vec<bool> {
+    let n = robots.len() as u32;
+    match schedule {
+        Schedule::Adversary { k } => greedy(rule, setup, *k, robots, round),
+        _ => (0..n).map(|r| schedule.active(setup.seed, round, r, n)).collect(),
+    }
+}
+
 /// One round of a schedule by rounds.
 pub fn round(
     rule: &dyn Rule,
@@ -111,11 +121,7 @@ pub fn round(
     robots: &mut Robots,
     round: u64,
 ) {
-    let n = robots.len() as u32;
-    let active: Vec<bool> = match schedule {
-        Schedule::Adversary { k } => greedy(rule, setup, *k, robots, round),
-        _ => (0..n).map(|r| schedule.active(setup.seed, round, r, n)).collect(),
-    };
+    let active = active(rule, setup, schedule, robots, round);
     step(rule, setup, robots, round, &active, &mut |_, _| None, &mut |robot, target, robots| {
         let way = (target - robots.at[robot]).norm();
         moves.share(setup.seed, robot as u32, round, way)
@@ -130,13 +136,23 @@ pub fn rounds(
     (schedule, moves): (&Schedule, Moves),
     robots: &mut Robots,
     most: u64,
+    done: impl FnMut(&Robots) -> bool,
+) -> u64 {
+    until(done, robots, most, |robots, r| round(rule, setup, schedule, moves, robots, r))
+}
+
+/// Plays rounds until it is done, or `most`; answers how many.
+fn until(
     mut done: impl FnMut(&Robots) -> bool,
+    robots: &mut Robots,
+    most: u64,
+    mut play: impl FnMut(&mut Robots, u64),
 ) -> u64 {
     for r in 0..most {
         if done(robots) {
             return r;
         }
-        round(rule, setup, schedule, moves, robots, r);
+        play(robots, r);
     }
     most
 }
@@ -148,20 +164,16 @@ pub fn against(
     demon: &mut dyn Demon,
     robots: &mut Robots,
     most: u64,
-    mut done: impl FnMut(&Robots) -> bool,
+    done: impl FnMut(&Robots) -> bool,
 ) -> u64 {
-    for r in 0..most {
-        if done(robots) {
-            return r;
-        }
+    until(done, robots, most, |robots, r| {
         let before = robots.clone();
         let active = demon.active(&before, r);
         let frames: Vec<Option<Frame>> = (0..before.len()).map(|k| demon.frame(&before, r, k)).collect();
         step(rule, setup, robots, r, &active, &mut |k, _| frames[k], &mut |k, target, robots| {
             demon.share(robots, k, target).unwrap_or(1.0)
         });
-    }
-    most
+    })
 }
 
 /// All active robots look at the same moment, then all of them have moved.

@@ -5,15 +5,18 @@
 //! round and its number.
 
 use super::demon::greedy;
+use super::flocks::{CuckerSmale, OlfatiSaber, Platoon, Reynolds};
 use super::frame::Visible;
 use super::rules::{GiveWay, NAMES, Tuning, by_name};
 use super::schedule::LEAST_P;
-use super::{Compass, Cycle, Frames, Moves, Multiplicity, Robots, Rule, Schedule, Script, Setup};
+use super::{
+    Compass, Cycle, Frames, Moves, Multiplicity, Robots, Rule, Schedule, Script, ScriptError, Setup,
+};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use swarmyard_base::units::Unit;
-use swarmyard_base::{Diagnostic, Moment, Vec2, math};
+use swarmyard_base::{Diagnostic, Moment, Span, Vec2, math};
 use swarmyard_part_api::{
     Answer, Built, Class, Company, Cx, Kind, Microprotocol, Motion, Moving, Param, ParamType, PortSpec,
     ProtocolModel, ProtocolPort, Query, ServiceKind, Sheet, TypeLayout, from_bytes, to_bytes,
@@ -44,6 +47,7 @@ fn sheet() -> Sheet {
         .param(share("compute", "Async: mean time from a look to the start of the move, in rounds.").within(0.0, 1e6).or_num(0.2))
         .param(share("travel", "Time of a move, in rounds; in async the mean.").within(0.01, 0.99).or_num(0.8))
         .param(Param::new("script", ParamType::Text, "Script: a line for each robot, in it times in rounds: look, start, arrival, look, …").or_text(""))
+        .param(Param::new("script_file", ParamType::File("script"), "Script: the name of a file beside the scenario that has it."))
         .param(Param::new("moves", ParamType::Choice(&["rigid", "flexible", "shortest"]), "Whether moves reach their target; else they stop anywhere after `delta`, or right there.").or_text("rigid"))
         .param(Param::number("delta", Unit::Metre, "Least way of a move that is stopped.").within(1e-9, 1e9).or_num(0.1))
         .param(Param::new("frames", ParamType::Choice(&["common", "scaled", "rotated", "any"]), "Private frames: the world's; with units of their own; with axes of their own too; with left and right exchanged too.").or_text("common"))
@@ -70,6 +74,21 @@ fn sheet() -> Sheet {
         .param(Param::number("horizon", Unit::Second, "For how long `orca` looks ahead.").within(1e-6, 1e6).or_num(10.0))
         .param(Param::number("reach", Unit::Metre, "Others further away are not minded by `orca`.").within(0.0, 1e9).or_num(15.0))
         .param(Param::new("neighbours", ParamType::Int { min: 0, max: 1_000_000 }, "How many others `orca` minds at most, the nearest ones.").or(Value::Int(10)))
+        .param(share("strength", "How strongly velocities come to agree, in `cucker-smale`.").within(0.0, 1e6).or_num(1.0))
+        .param(share("decay", "How fast that fades with the distance, in `cucker-smale`: the exponent of 1 + r², whose sign is changed.").within(0.0, 1e3).or_num(0.4))
+        .param(Param::number("spacing", Unit::Metre, "Distance of neighbours, in `olfati-saber-1` and `-2`.").within(1e-6, 1e9).or_num(7.0))
+        .param(Param::number("interaction", Unit::Metre, "How far robots mind each other, in `olfati-saber-1` and `-2`; 1.2 times the spacing when left out.").within(1e-6, 1e9))
+        .param(share("attraction", "How strongly robots draw each other, in `olfati-saber-1` and `-2`.").within(1e-6, 1e6).or_num(5.0))
+        .param(share("repulsion", "How strongly they push each other away; at least as strongly as they draw.").within(1e-6, 1e6).or_num(5.0))
+        .param(Param::new("goal", ParamType::Point, "Where `olfati-saber-2` leads.").or(Value::Point(Vec2::ZERO)))
+        .param(Param::new("goal_weights", ParamType::Numbers { unit: Unit::None, min_len: 2, max_len: 2 }, "How much being away from the goal counts in `olfati-saber-2`, and how much moving.").or(Value::Nums(vec![0.1, 0.4])))
+        .param(share("apart", "Urge away from others, in `reynolds`.").within(0.0, 1e6).or_num(1.0))
+        .param(share("alike", "Urge towards the velocity of others, in `reynolds`.").within(0.0, 1e6).or_num(0.1))
+        .param(share("together", "Urge towards others, in `reynolds`.").within(0.0, 1e6).or_num(0.02))
+        .param(share("gap_gain", "Acceleration per metre of gap too much, in `platoon`, 1/s².").within(0.0, 1e6).or_num(1.0))
+        .param(share("speed_gain", "Acceleration per speed that the one before is faster, in `platoon`, 1/s.").within(0.0, 1e6).or_num(1.0))
+        .param(Param::number("headway", Unit::Second, "By how much the gap grows with the speed, in `platoon`. Nothing swings up along the platoon when gap_gain headway² + 2 speed_gain headway ≥ 2.").within(0.0, 1e3).or_num(1.0))
+        .param(Param::number("gap", Unit::Metre, "Gap at rest, in `platoon`.").within(0.0, 1e6).or_num(1.0))
         .param(Param::new("seed", ParamType::Int { min: 0, max: i64::MAX }, "Seed of what the scheduler, the frames and the rule draw; the same for all robots.").or(Value::Int(1)))
         .param(Param::new("motion", ParamType::Name("protocol"), "What moves the robot; its own body when left out."))
         .example("[[type.demo.part]]\nname = \"glider\"\nclass = \"glider\"\n\n[[type.demo.part]]\nname = \"gps\"\nclass = \"gps\"\n\n[type.demo.algorithm]\nclass = \"look-compute-move\"\nrule = \"centre-of-gravity\"\nscheduler = \"random\"\np = 0.5\nround = \"1s\"")
@@ -85,11 +104,7 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         "bounded" => Schedule::Bounded { p: p.num("p"), k: p.int("bound") as u32 },
         "async" => Schedule::Async { wait: p.num("wait"), compute: p.num("compute"), travel },
         "adversary" => Schedule::Adversary { k: p.int("bound") as u32 },
-        _ => Schedule::Script(Script::from_csv(p.text("script")).map_err(|why| {
-            Diagnostic::error("bad-script", format!("the schedule cannot be read: {why}"))
-                .at(p.span("script"))
-                .help("a line for each robot: look, start, arrival, look, …, in rounds")
-        })?),
+        _ => Schedule::Script(Script::from_csv(p.text("script")).map_err(|why| bad_script(p, &why))?),
     };
     let delta_m = p.num("delta");
     let moves = match p.text("moves") {
@@ -116,6 +131,22 @@ fn build(p: &Params, layout: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
         turns: p.text("drive") == "move-to",
     };
     Ok(Built::Protocol(Arc::new(Model(Arc::new(settings)))))
+}
+
+/// A script that cannot be read: at its place in its file, when it has one.
+fn bad_script(p: &Params, why: &ScriptError) -> Diagnostic {
+    let within = |whole: Span| {
+        let at = |byte: usize| whole.start.saturating_add(u32::try_from(byte).unwrap_or(u32::MAX));
+        Span { source: whole.source, start: at(why.start), end: at(why.end) }
+    };
+    let (what, place) = if p.has("script_file") {
+        (why.what.clone(), p.span("script").map(within))
+    } else {
+        (why.to_string(), p.span("script"))
+    };
+    Diagnostic::error("bad-script", format!("the schedule cannot be read: {what}"))
+        .at(place)
+        .help("a line for each robot: look, start, arrival, look, …, in rounds")
 }
 
 /// Whether what robots see and have is enough for the rule, as far as the algorithm's own lines tell.
@@ -226,7 +257,37 @@ fn tuning(p: &Params, layout: &TypeLayout<'_>) -> Result<Tuning, Diagnostic> {
             neighbours: p.int("neighbours") as usize,
         },
         compass_rad: p.num("compass"),
+        cucker_smale: CuckerSmale { strength: p.num("strength"), decay: p.num("decay") },
+        olfati_saber: lattice(p)?,
+        reynolds: Reynolds { apart: p.num("apart"), alike: p.num("alike"), together: p.num("together") },
+        platoon: Platoon {
+            kp: p.num("gap_gain"),
+            kd: p.num("speed_gain"),
+            headway_s: p.num("headway"),
+            length_m: p.num("gap"),
+            ..usual.platoon
+        },
     })
+}
+
+fn lattice(p: &Params) -> Result<OlfatiSaber, Diagnostic> {
+    let (a, b) = (p.num("attraction"), p.num("repulsion"));
+    if b < a {
+        let what = format!("`repulsion` is `{b}`, less than `attraction`, which is `{a}`");
+        let place = p.span("repulsion").or_else(|| p.span("attraction"));
+        let help = "robots that draw each other more than they push fall onto each other";
+        return Err(Diagnostic::error("weak-repulsion", what).at(place).help(help));
+    }
+    let d = p.num("spacing");
+    let weights = p.nums("goal_weights");
+    if let Some(bad) = weights.iter().find(|w| **w < 0.0) {
+        let what = format!("a weight in `goal_weights` is negative: `{bad}`");
+        let help = "0 or more: a goal that pushes away is never reached";
+        return Err(Diagnostic::error("out-of-range", what).at(p.span("goal_weights")).help(help));
+    }
+    let goal = Some((p.point("goal"), Vec2::ZERO, weights[0], weights[1]));
+    let r = p.num_or_none("interaction").unwrap_or(1.2 * d);
+    Ok(OlfatiSaber { d, r, a, b, goal, ..OlfatiSaber::free() })
 }
 
 /// Shared by all robots of a type.

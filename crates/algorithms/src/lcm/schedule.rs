@@ -221,36 +221,72 @@ impl Script {
     /// never fall, separated by commas, in turn of a look, a start and an arrival.
     ///
     /// # Errors
-    /// Says in which line what is wrong.
-    pub fn from_csv(text: &str) -> Result<Script, String> {
+    /// Says what is wrong, and where.
+    pub fn from_csv(text: &str) -> Result<Script, ScriptError> {
         let mut robots = Vec::new();
-        let mut entries = 0;
-        for (k, line) in text.lines().enumerate() {
-            let number = k + 1;
+        let (mut entries, mut begins) = (0, 0);
+        for (k, whole) in text.split_inclusive('\n').enumerate() {
+            let wrong = |part: &str, what: String| {
+                // Where a piece of the line stands in the text.
+                let start = begins + part.as_ptr().addr() - whole.as_ptr().addr();
+                ScriptError { what, line: k + 1, start, end: start + part.len() }
+            };
+            let line = whole.trim_end_matches(['\n', '\r']);
             let mut times: Vec<f64> = Vec::new();
             for field in line.split(',').map(str::trim).filter(|f| !f.is_empty()) {
                 let time: f64 =
-                    field.parse().map_err(|_| format!("`{field}` is not a time, in line {number}"))?;
+                    field.parse().map_err(|_| wrong(field, format!("`{}` is not a time", short(field))))?;
                 if !(time.is_finite() && time >= times.last().copied().unwrap_or(0.0)) {
-                    return Err(format!("times start at 0 and never fall: `{field}`, in line {number}"));
+                    let what = format!("times start at 0 and never fall: `{}`", short(field));
+                    return Err(wrong(field, what));
                 }
                 times.push(time);
                 entries += 1;
                 if entries > MOST_ENTRIES {
-                    return Err(format!("a schedule has at most {MOST_ENTRIES} times"));
+                    return Err(wrong(field, format!("a schedule has at most `{MOST_ENTRIES}` times")));
                 }
             }
             if !times.len().is_multiple_of(3) {
                 let what = "a robot's times come in threes: look, start, arrival";
-                return Err(format!("{what}; there are `{}`, in line {number}", times.len()));
+                return Err(wrong(line.trim(), format!("{what}; there are `{}`", times.len())));
+            }
+            if robots.len() >= MOST_ENTRIES {
+                return Err(wrong(line, format!("a schedule has at most `{MOST_ENTRIES}` lines")));
             }
             let cycles = times.chunks(3).enumerate();
             robots.push(
                 cycles.map(|(c, t)| Cycle { look: t[0], start: t[1], end: t[2], round: c as u64 }).collect(),
             );
+            begins += whole.len();
         }
         Ok(Script::Times(robots))
     }
+}
+
+/// What is wrong with a schedule that was written down, and where in its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError {
+    /// What.
+    pub what: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// First byte concerned.
+    pub start: usize,
+    /// One past the last byte concerned.
+    pub end: usize,
+}
+
+impl std::fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, in line {}", self.what, self.line)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+/// So much of a word as a message shows.
+fn short(word: &str) -> String {
+    word.chars().take(40).collect()
 }
 
 #[cfg(test)]
@@ -351,8 +387,11 @@ mod tests {
         assert_eq!(times[0][1], Cycle { look: 5.0, start: 6.0, end: 7.0, round: 1 });
         for (text, word) in [("0, 2, 1", "fall"), ("0, x, 1", "`x`"), ("0, 1", "threes"), ("0,1,inf", "fall")]
         {
-            let why = Script::from_csv(text).expect_err(text);
+            let why = Script::from_csv(text).expect_err(text).to_string();
             assert!(why.contains(word) && why.contains("line 1"), "{why}");
         }
+        let text = "0, 1, 2\r\n 1, 1, 3, 4, nine, 5\n";
+        let why = Script::from_csv(text).expect_err(text);
+        assert_eq!((why.line, &text[why.start..why.end]), (2, "nine"));
     }
 }

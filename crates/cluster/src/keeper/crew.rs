@@ -1,9 +1,13 @@
 //! Who works for a run: sent for, waited for, given up; and what is told of it.
 
+use super::epoch::Now;
 use super::office::News;
-use super::{Keeper, LOOK_AGAIN};
-use crate::message::{KEEPER, Order, write};
+use super::{Keeper, LOOK_AGAIN, useful};
+use crate::message::{KEEPER, Notice, Order, Signed, write};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use swarmyard_engine::Model;
+use swarmyard_fabric::gate::Refused;
 use swarmyard_sim::{Crowd as _, Error, Run};
 
 /// How often somebody is looked for again before a run ends that was under way, and has nobody left.
@@ -12,6 +16,86 @@ const TRIES: u32 = 2;
 const FRUITLESS: u32 = 8;
 
 impl Keeper {
+    /// Looks after the workers: begins a new epoch when something is wrong with this one.
+    pub(super) fn tend(&mut self, now: &Now<'_>) -> Result<(), Error> {
+        // Who has no part in this epoch would hear nothing otherwise, and leave.
+        self.rest();
+        self.learn();
+        let Some(epoch) = &self.epoch else {
+            let members = self.assemble()?;
+            return self.begin(members, now);
+        };
+        let present = self.present();
+        self.came.extend(epoch.members.iter().chain(&present));
+        let mut lost: Vec<u32> = self.came.difference(&present).copied().collect();
+        let (farther, failed) = self.hear();
+        let mut again = farther;
+        lost.extend(self.unable(failed)?);
+        if let Some(worker) = self.epoch.as_ref().and_then(|e| e.apart.worst(Instant::now())) {
+            // Whoever came instead might not hear the others either: the run goes on with one fewer.
+            self.plan.workers = self.plan.workers.saturating_sub(1).max(1);
+            self.note(|status| status.apart.push(worker));
+            self.tell(&format!("worker {worker} and another do not hear each other: it is given up"));
+            lost.push(worker);
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        again |= self.give_up(&lost, &now.run)?;
+        if !lost.is_empty() || Instant::now() > self.look_again {
+            // Somebody else comes when there is somebody, and joins at a checkpoint; meanwhile the others go on.
+            self.hire();
+            self.fence_off();
+        }
+        let present = self.present();
+        let joined =
+            !again && self.is_near(now.run.state.stops) && self.somebody_joined(&present, now.run.model);
+        let recut = self.recut.at.take_if(|at| *at <= now.run.state.stops).is_some()
+            && self.is_near(now.run.state.stops);
+        if again || joined || recut {
+            let members: Vec<u32> = present.into_iter().collect();
+            let members = if members.is_empty() { self.assemble()? } else { members };
+            self.begin(members, now)?;
+            let why = match (again, joined) {
+                (true, _) if lost.is_empty() => "a body went farther than was reckoned",
+                (true, _) => "of that loss",
+                (false, true) => "somebody joined",
+                (false, false) => "work was uneven",
+            };
+            self.tell_epoch(why);
+        }
+        Ok(())
+    }
+
+    /// Hears what workers say of the present epoch. Answers whether a body went farther than the margins say, and who cannot do its part.
+    fn hear(&mut self) -> (bool, Vec<(u32, String)>) {
+        let (mut farther, mut failed) = (false, Vec::new());
+        while let Ok(Signed { epoch: number, worker, notice }) = self.notices.try_recv() {
+            let Some(epoch) = self.epoch.as_mut().filter(|e| e.number == number) else { continue };
+            if !epoch.members.contains(&worker) {
+                self.door.refuse(Refused::UnknownSender(worker));
+                continue;
+            }
+            match notice {
+                Notice::Ready => self.has_begun(&[worker]),
+                Notice::Blocked { .. } => {}
+                Notice::Misses { number, who } => epoch.apart.misses(worker, number, who, Instant::now()),
+                Notice::Farther => {
+                    self.margins = self.margins.map(|m| m.wider());
+                    farther = true;
+                }
+                Notice::Failed(why) => failed.push((worker, why)),
+            }
+        }
+        (farther, failed)
+    }
+
+    /// Whether there is somebody to work who has no part yet.
+    fn somebody_joined(&self, alive: &BTreeSet<u32>, model: &Model) -> bool {
+        let Some(epoch) = &self.epoch else { return false };
+        let wanted = useful(model).min(self.plan.workers as usize);
+        epoch.members.len() < wanted && alive.iter().any(|n| !epoch.members.contains(n))
+    }
+
     /// Sends for as many as are missing; the run goes on meanwhile.
     pub(super) fn hire(&mut self) {
         self.look_again = Instant::now() + LOOK_AGAIN;

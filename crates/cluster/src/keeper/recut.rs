@@ -5,10 +5,10 @@
 //! nothing is done, and it is thought of less and less often.
 
 use super::Keeper;
-use super::safe::Stays;
+use super::safe::{Safe, Stays};
 use std::collections::BTreeSet;
 use swarmyard_base::math;
-use swarmyard_engine::{Cut, How, Model};
+use swarmyard_engine::{Cut, Model};
 
 /// Work is uneven when one has this part more to do than the mean: a quarter.
 const UNEVEN: u64 = 4;
@@ -31,7 +31,7 @@ pub(super) struct Recut {
 
 impl Keeper {
     /// How the plane is cut for these workers, and which places that robots belong to nobody is at.
-    pub(super) fn cut(&self, members: &[u32], model: &Model) -> (Cut, Vec<String>) {
+    pub(super) fn cut(&self, safe: &Safe, members: &[u32], model: &Model) -> (Cut, Vec<String>) {
         let (workers, mut nowhere) = (members.len() as u32, BTreeSet::new());
         let mut on = |place: &str| {
             let is_there =
@@ -42,10 +42,7 @@ impl Keeper {
             }
             there
         };
-        let cut = match &self.safe {
-            Some(safe) => safe.cut(model, workers, self.plan.how, &mut on),
-            None => Cut::even(&[], workers, How::Tree),
-        };
+        let cut = safe.cut(model, workers, self.plan.how, &mut on);
         (cut, nowhere.into_iter().collect())
     }
 
@@ -72,12 +69,13 @@ impl Keeper {
             // What a native program takes is taken where it runs: no cut changes that.
             let stays = self.stays(&epoch.members, model);
             let greatest = |cut: &Cut| safe.loads(cut, &stays).into_iter().fold(0.0, math::max);
-            let loads = || (greatest(&epoch.cut), greatest(&self.cut(&epoch.members, model).0));
+            let loads = || (greatest(&epoch.cut), greatest(&self.cut(safe, &epoch.members, model).0));
             if recut.is_worth_it(epoch.work.values().copied(), loads) {
                 // Programs outside would be led through their past if workers had gone on: then it is announced.
                 let is_announced = model.asks_outside() && epoch.granted > epoch.reached;
-                let due = if is_announced { epoch.granted } else { epoch.reached };
-                recut.at = Some(due.next_multiple_of(self.plan.keep_every.max(1)));
+                // Here is a checkpoint now; later there is one at every so many stops.
+                let later = || epoch.granted.next_multiple_of(self.plan.keep_every.max(1));
+                recut.at = Some(if is_announced { later() } else { epoch.reached });
             }
         }
         self.recut = recut;

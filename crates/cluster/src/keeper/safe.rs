@@ -8,6 +8,7 @@ use swarmyard_engine::{
 };
 use swarmyard_sim::{Run, Statistics};
 
+use super::epoch::Now;
 use super::status::Placed;
 use crate::message::Task;
 
@@ -72,12 +73,12 @@ impl Safe {
     }
 
     /// Takes note of code that came while running and that the journal switches to; tells whether any is new.
-    pub(super) fn learn(&mut self, run: &Run<'_>) -> bool {
+    pub(super) fn learn(&mut self, now: &Now<'_>) -> bool {
+        let run = &now.run;
         // A run that went back may have other inputs now from where it stands.
         let from = self.learned.min(run.state.stops);
-        let seen = run.seen(from);
         let mut learned = false;
-        for input in seen.as_ref().unwrap_or(run.journal).since(from) {
+        for input in now.journal().since(from) {
             if let InputKind::Code { ty, controller, code } = input.kind {
                 learned |= self.know(run, (ty, controller, code));
             }
@@ -192,10 +193,10 @@ impl Safe {
 
     /// A new checkpoint: everybody, with the memories of programs, at the stop that the run is at; and what bodies cost
     /// lately.
-    pub(super) fn take(&mut self, run: &Run<'_>, bodies: Vec<Parcel>, costs: &[Option<f64>]) {
+    pub(super) fn take(&mut self, now: &Now<'_>, bodies: Vec<Parcel>, costs: &[Option<f64>]) {
         let Image::Bodies(state, checkpoint) = &mut self.image else { return };
-        let seen = run.seen(state.stops);
-        let switched = seen.as_ref().unwrap_or(run.journal).since(state.stops).iter();
+        let run = &now.run;
+        let switched = now.journal().since(state.stops).iter();
         let switched = switched.filter_map(|i| match i.kind {
             InputKind::Code { ty, controller, code } => Some((ty, controller, code)),
             _ => None,
@@ -226,7 +227,7 @@ impl Safe {
         let journal = seen.as_ref().unwrap_or(run.journal);
         while state.stops < run.state.stops {
             match step(run.model, &mut state, &mut minds, journal, &mut scratch, &pool) {
-                Step::Done(_) => {}
+                Step::Done(_) | Step::UnderWay => {}
                 Step::Blocked(_) => return Err("the journal of the run has a gap".to_owned()),
             }
         }

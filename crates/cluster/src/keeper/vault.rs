@@ -11,9 +11,11 @@ use super::safe::Safe;
 use super::{Keeper, Save};
 use crate::door::Door;
 use crate::message::{Report, keep_key, write};
+use crate::parcel::Lengths;
 use crate::saved::{Entered, Saved};
 use crate::shelf::{Keep, Kept, Shelf, What};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swarmyard_base::hash::bytes_hash;
 use swarmyard_engine::InputKind;
@@ -40,9 +42,11 @@ struct Way<'a> {
 pub(super) struct Vault {
     /// The number of the present checkpoint.
     image: u64,
-    file: Option<(Shelf, Marks)>,
-    /// Somebody asked for the file: without it the run ends.
-    is_wanted: bool,
+    own: Option<Own>,
+    /// The present checkpoint as bytes, while somebody lacks it.
+    bytes: Option<Arc<Vec<u8>>>,
+    /// What is sent in one piece.
+    lengths: Lengths,
     holder: Option<Holder>,
     /// Workers that have a folder for it.
     able: BTreeSet<u32>,
@@ -62,7 +66,7 @@ impl Keeper {
     /// Whether what a step depends on outlives this process, so that it may be shown.
     pub(super) fn is_kept(&mut self, reports: &[(u32, Report)], run: &Run<'_>) -> Result<bool, Error> {
         let is_new = self.epoch.as_ref().is_some_and(|epoch| epoch.reached > run.state.stops);
-        if !is_new || (self.vault.file.is_none() && self.vault.able.is_empty()) {
+        if !is_new || (self.vault.own.is_none() && self.vault.able.is_empty()) {
             return Ok(true);
         }
         let decided: Vec<InputKind> = reports.iter().flat_map(|r| r.1.inputs.iter().cloned()).collect();
@@ -87,15 +91,35 @@ impl Keeper {
     }
 }
 
+/// A file of its own.
+struct Own {
+    shelf: Shelf,
+    marks: Marks,
+    /// Somebody asked for it: without it the run ends.
+    is_wanted: bool,
+}
+
 /// What is at a place.
-#[derive(Clone, Default)]
+#[derive(Default, PartialEq)]
 struct Marks {
     /// Which checkpoint; 0 for none.
     image: u64,
+    /// Which one is coming in pieces, and how much of it is there.
+    coming: (u64, u64),
     /// The stop from which on something may be missing.
     next: u64,
     /// What was written, by stop.
     written: BTreeMap<u64, u64>,
+}
+
+/// What is there once something more was put there.
+enum Mark {
+    /// A checkpoint, up to this place.
+    Piece(u64, u64),
+    /// All of a checkpoint, which was taken at this stop.
+    Image(u64, u64),
+    /// What entered at a stop.
+    Entered(u64, u64),
 }
 
 /// The worker that keeps it.
@@ -109,16 +133,17 @@ struct Holder {
 }
 
 impl Vault {
-    pub(super) fn new(save: Save) -> Vault {
-        let is_wanted = matches!(save, Save::At(_));
-        let file = match save {
-            Save::Nowhere => None,
-            Save::At(path) | Save::IfPossible(path) => Some((Shelf::new(path), Marks::default())),
-        };
+    pub(super) fn new(save: Save, lengths: Lengths) -> Vault {
+        let own = |path, is_wanted| Own { shelf: Shelf::new(path), marks: Marks::default(), is_wanted };
         Vault {
             image: 1,
-            file,
-            is_wanted,
+            own: match save {
+                Save::Nowhere => None,
+                Save::At(path) => Some(own(path, true)),
+                Save::IfPossible(path) => Some(own(path, false)),
+            },
+            bytes: None,
+            lengths,
             holder: None,
             able: BTreeSet::new(),
             serial: 0,
@@ -129,6 +154,7 @@ impl Vault {
     /// There is another checkpoint, or the run was set back: what is kept is out of date.
     pub(super) fn outdate(&mut self) {
         self.image += 1;
+        self.bytes = None;
     }
 
     /// A worker has a folder for it.
@@ -150,36 +176,25 @@ impl Vault {
         members: &[u32],
         decided: &[InputKind],
     ) -> Result<bool, Error> {
-        let image = self.image;
-        if let Some((shelf, marks)) = &mut self.file {
-            for (what, after) in marks.missing(image, (run, safe), decided) {
-                let done = match what {
-                    What::Checkpoint(bytes) => shelf.put(&bytes),
-                    What::Entered(bytes) => shelf.add(&bytes),
-                    What::Nothing => Ok(()),
-                };
-                if let Err(e) = done {
-                    let why = format!("cannot write `{}`: {e}", shelf.path().display());
-                    if self.is_wanted {
-                        return Err(Error::System(why));
-                    }
-                    self.trouble.push(format!("the run cannot be resumed if it is lost: {why}"));
-                    self.file = None;
-                    break;
-                }
-                *marks = after;
-            }
-        }
+        self.keep_here((run, safe), decided)?;
+        let present = (self.image, safe.stop());
         let enters = !decided.is_empty() || !run.journal.at(run.state.stops).is_empty();
         'asking: loop {
-            let Some(holder) = choose(&mut self.holder, &self.able, members) else { return Ok(true) };
+            let Some(holder) = choose(&mut self.holder, &self.able, members) else {
+                self.bytes = None;
+                return Ok(true);
+            };
             if !enters && holder.silent.is_some_and(|(_, tried)| tried.elapsed() < REST) {
                 return Ok(true);
             }
-            for (what, after) in holder.marks.missing(image, (run, safe), decided) {
+            let bytes = (holder.marks.image != present.0).then(|| bytes_of(&mut self.bytes, run, safe));
+            let pieces = bytes.map(|bytes| holder.marks.pieces(present, bytes, self.lengths));
+            let entered = holder.marks.entered(present, run, decided);
+            let entered = entered.into_iter().map(|(bytes, mark)| (What::Entered(bytes), mark));
+            for (what, mark) in pieces.into_iter().flatten().chain(entered) {
                 match holder.ask(way, &mut self.serial, what) {
-                    Some(Kept::Done) => holder.marks = after,
-                    Some(Kept::Gap) if holder.marks.image != 0 => {
+                    Some(Kept::Done) => holder.marks.note(mark),
+                    Some(Kept::Gap) if holder.marks != Marks::default() => {
                         holder.marks = Marks::default();
                         continue 'asking;
                     }
@@ -196,8 +211,37 @@ impl Vault {
                     }
                 }
             }
+            self.bytes = None;
             return Ok(true);
         }
+    }
+
+    /// The same for the file of its own.
+    fn keep_here(&mut self, (run, safe): (&Run<'_>, &Safe), decided: &[InputKind]) -> Result<(), Error> {
+        let Some(Own { shelf, marks, is_wanted }) = &mut self.own else { return Ok(()) };
+        let present = (self.image, safe.stop());
+        let mut write = || {
+            let entered = marks.entered(present, run, decided);
+            if marks.image != present.0 {
+                shelf.put(&bytes_of(&mut self.bytes, run, safe))?;
+                marks.note(Mark::Image(present.0, present.1));
+            }
+            for (bytes, mark) in entered {
+                shelf.add(&bytes)?;
+                marks.note(mark);
+            }
+            Ok(())
+        };
+        let done: std::io::Result<()> = write();
+        if let Err(e) = done {
+            let why = format!("cannot write `{}`: {e}", shelf.path().display());
+            if *is_wanted {
+                return Err(Error::System(why));
+            }
+            self.trouble.push(format!("the run cannot be resumed if it is lost: {why}"));
+            self.own = None;
+        }
+        Ok(())
     }
 
     /// The run is over: nothing is kept for it by others.
@@ -222,29 +266,62 @@ fn choose<'a>(
     holder.as_mut()
 }
 
+/// The present checkpoint as bytes: they are made once for all who lack it.
+fn bytes_of(bytes: &mut Option<Arc<Vec<u8>>>, run: &Run<'_>, safe: &Safe) -> Arc<Vec<u8>> {
+    let make = || Arc::new(Saved::of(run, safe.image().clone()).bytes());
+    Arc::clone(bytes.get_or_insert_with(make))
+}
+
 impl Marks {
-    /// What is not there yet, each with what is there then.
-    fn missing(
+    /// The pieces of the present checkpoint that are not there yet, each with what is there then: `present` is its number and its
+    /// stop.
+    fn pieces(
         &self,
-        image: u64,
-        (run, safe): (&Run<'_>, &Safe),
-        decided: &[InputKind],
-    ) -> Vec<(What, Marks)> {
-        let (mut marks, mut all, now) = (self.clone(), Vec::new(), run.state.stops);
-        if marks.image != image {
-            marks = Marks { image, next: safe.stop(), written: BTreeMap::new() };
-            all.push((What::Checkpoint(Saved::of(run, safe.image().clone()).bytes()), marks.clone()));
-        }
-        for entered in Entered::since(marks.next.min(now), run, decided) {
+        present: (u64, u64),
+        bytes: Arc<Vec<u8>>,
+        lengths: Lengths,
+    ) -> impl Iterator<Item = (What, Mark)> + use<> {
+        let of = bytes.len();
+        let length = if lengths.divides(of) { lengths.piece.max(1) as usize } else { of.max(1) };
+        let from = if self.coming.0 == present.0 { self.coming.1 as usize } else { 0 };
+        (from..of).step_by(length).map(move |at| {
+            let piece = &bytes[at..of.min(at + length)];
+            let there = at + piece.len();
+            let mark = match there == of {
+                true => Mark::Image(present.0, present.1),
+                false => Mark::Piece(present.0, there as u64),
+            };
+            (What::Checkpoint { at: at as u64, of: of as u64, bytes: piece.to_vec() }, mark)
+        })
+    }
+
+    /// What entered after the present checkpoint and is not there yet.
+    fn entered(&self, present: (u64, u64), run: &Run<'_>, decided: &[InputKind]) -> Vec<(Vec<u8>, Mark)> {
+        let is_there = self.image == present.0;
+        let from = if is_there { self.next } else { present.1 };
+        let mut all = Vec::new();
+        for entered in Entered::since(from.min(run.state.stops), run, decided) {
             let (stop, bytes) = (entered.stop(), write(&entered));
             let hash = bytes_hash(&bytes);
             // A step that was begun anew may have other inputs: the last word counts.
-            if marks.written.insert(stop, hash) != Some(hash) {
-                marks.next = marks.next.max(stop + 1);
-                all.push((What::Entered(bytes), marks.clone()));
+            if !is_there || self.written.get(&stop) != Some(&hash) {
+                all.push((bytes, Mark::Entered(stop, hash)));
             }
         }
         all
+    }
+
+    fn note(&mut self, mark: Mark) {
+        match mark {
+            Mark::Piece(image, at) => self.coming = (image, at),
+            Mark::Image(image, stop) => {
+                *self = Marks { image, next: stop, ..Marks::default() };
+            }
+            Mark::Entered(stop, hash) => {
+                self.written.insert(stop, hash);
+                self.next = self.next.max(stop + 1);
+            }
+        }
     }
 }
 
@@ -256,7 +333,9 @@ impl Holder {
         *serial = number.max(*serial);
         self.asked = Some((number, hash));
         let patience = match &what {
-            What::Checkpoint(bytes) => way.lease + Duration::from_secs_f64(bytes.len() as f64 / SLOWEST),
+            What::Checkpoint { bytes, .. } => {
+                way.lease + Duration::from_secs_f64(bytes.len() as f64 / SLOWEST)
+            }
             What::Entered(_) | What::Nothing => way.lease / 4,
         };
         let (key, keep) = (keep_key(way.run, self.worker), Keep { serial: number, what });

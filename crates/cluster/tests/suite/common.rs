@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use swarmyard_agents::Workshop;
 use swarmyard_cluster::staff::Hired;
 use swarmyard_cluster::{Keeper, Natives, Plan, Setup, Staff, Status, work};
 use swarmyard_fabric::local::Switchboard;
-use swarmyard_sim::{Options, Sim};
+use swarmyard_sim::{Folder, Options, Sim, read_text, registry_with};
 
 /// Hires threads.
 pub(crate) struct Threads {
@@ -109,8 +110,16 @@ pub(crate) fn world(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../worlds/{name}.toml"))
 }
 
+/// A world of the folder. What its programs are made of is made once for all tests.
 pub(crate) fn load(name: &str) -> Sim {
-    Sim::load(world(name), &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+    static WORKSHOP: OnceLock<Arc<Workshop>> = OnceLock::new();
+    let path = world(name);
+    let folder = Folder::of(&path);
+    let workshop = WORKSHOP.get_or_init(|| Arc::new(Workshop::in_folder(folder.path())));
+    let text = read_text(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let registry = registry_with(workshop);
+    let sim = Sim::read(&path.display().to_string(), &text, &folder, &registry, &Options::default());
+    sim.unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// A number for a run that no other test has.

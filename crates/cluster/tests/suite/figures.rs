@@ -14,7 +14,7 @@ fn line() -> String {
 }
 
 /// So many idle ones, ones that burn for so many turns of a loop, and idle ones.
-fn line_of([west, burning, east]: [u32; 3], turns: u32) -> String {
+pub(crate) fn line_of([west, burning, east]: [u32; 3], turns: u32) -> String {
     let of = |name: &str, work: &str| {
         format!(
             r#"
@@ -215,13 +215,40 @@ layout = { class = "grid", columns = 2, spacing = 1 }
     assert!(measured(&mut live, &status).robots.is_empty());
 }
 
-#[test]
+/// The same robots with native programs.
 #[cfg(target_os = "linux")]
-fn what_native_programs_work_is_thinking() {
+fn native_line() -> String {
     let text =
         line().replace("class = \"program\"\nfuel = 0", "class = \"process\"\nthink = 0\npatience = 60");
     // Compiled for this machine it goes round faster.
-    let text = text.replace("300000u", "2000000u");
+    text.replace("300000u", "2000000u")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn native_programs_are_started_where_the_next_run_has_room_for_them() {
+    let (mut first, status) = spread_text(&native_line(), plan());
+    first.step().expect("a step");
+    let before = burning_in_the_first(&status, &first);
+    let recorded = measured(&mut first, &status);
+    drop(first);
+    let (mut next, status) = spread_text(&native_line(), Plan { placement: Some(recorded), ..plan() });
+    let hash = next.step().expect("a step").hash;
+    let there = burning_in_the_first(&status, &next);
+    println!("{before} of {BURNING} native programs that burn ran with the first worker, then {there}");
+    assert!(before.abs_diff(BURNING / 2) == 4, "halved by number: {before}");
+    assert!(there.abs_diff(BURNING / 2) <= 2, "{there} of {BURNING} run with the first worker");
+    // They run with who has their robots: nothing is asked over links.
+    let asked: u64 = status.lock().expect("status").statistics.workers.iter().map(|w| w.asked_home).sum();
+    assert_eq!(asked, 0);
+    let mut one = Sim::from_text(&native_line()).expect("a world");
+    assert_eq!(one.step().expect("a step").hash, hash);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_native_programs_work_is_thinking() {
+    let text = native_line();
     let (mut sim, status) = spread_text(&text, plan());
     let robots = measured(&mut sim, &status).robots;
     let mean = |of: bool| {

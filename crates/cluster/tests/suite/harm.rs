@@ -1,6 +1,7 @@
 //! Workers are lost, cut off, late; messages are lost, doubled and late: the run comes out the same.
 
-use crate::common::{Threads, fresh_run, load, spread};
+use crate::common::{Threads, fresh_run, given_to_workers, load, spread};
+use crate::figures::line_of;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use swarmyard_cluster::{Keeper, Plan, Staff};
 use swarmyard_engine::Frame;
 use swarmyard_fabric::Fabric as _;
 use swarmyard_fabric::local::Switchboard;
-use swarmyard_sim::Statistics;
+use swarmyard_sim::{Sim, Statistics};
 
 const WORLD: &str = "forty-wander";
 const STEPS: usize = 60;
@@ -142,6 +143,61 @@ fn recovery_takes_less_than_two_leases_however_long_it_takes_to_hire_somebody() 
         assert!(*best > lease / 2, "it was not cut off: {tries:?}");
         assert!(*best < 2 * lease, "recovery took too long: {tries:?}");
     }
+}
+
+/// What a step of two robots that burn takes when one worker does it all.
+const HEAVY: Duration = Duration::from_millis(80);
+/// Steps before one of two workers is cut off: to take all of them again would take much longer than two leases.
+const MANY: usize = 45;
+
+/// A world of two robots whose programs burn for about that long wherever this test runs, and its frames.
+fn heavy_world() -> (String, Vec<Frame>) {
+    let text = |turns| line_of([1, 2, 1], turns);
+    let mut sim = Sim::from_text(&text(200_000)).unwrap_or_else(|e| panic!("{e}"));
+    let took = |sim: &mut Sim| {
+        let since = Instant::now();
+        sim.step().expect("a step");
+        since.elapsed()
+    };
+    let least = (0..5).map(|_| took(&mut sim)).min().expect("five");
+    let turns = (200_000.0 * HEAVY.as_secs_f64() / least.as_secs_f64()) as u32;
+    let mut sim = Sim::from_text(&text(turns)).unwrap_or_else(|e| panic!("{e}"));
+    let frames = (0..MANY + 10).map(|_| sim.step().expect("a step")).collect();
+    (text(turns), frames)
+}
+
+#[test]
+fn recovery_takes_less_than_two_leases_where_steps_are_heavy() {
+    let (lease, (text, frames)) = (Duration::from_secs(1), heavy_world());
+    let longest = || {
+        let board = Switchboard::new(lease);
+        // By ticks alone there would be no checkpoint at all.
+        let plan = Plan { keep_every: 1000, ahead: 16, lease, ..Plan::of(2) };
+        let sim = Sim::from_text(&text).unwrap_or_else(|e| panic!("{e}"));
+        let (mut sim, status) = given_to_workers(sim, plan, &board);
+        let mut longest = Duration::ZERO;
+        for (k, frame) in frames.iter().enumerate() {
+            if k == MANY {
+                board.cut("worker-1");
+            }
+            let since = Instant::now();
+            assert_eq!(sim.step().expect("a step"), *frame, "step {k}");
+            if k >= MANY {
+                longest = longest.max(since.elapsed());
+            }
+        }
+        let Statistics { lost, again, .. } = status.lock().expect("status").statistics.clone();
+        assert_eq!(lost, [1]);
+        println!("longest step after the loss: {longest:?}, {again} steps of {HEAVY:?} taken again");
+        longest
+    };
+    let mut tries = vec![longest()];
+    while tries.len() < 3 && tries.iter().all(|took| *took >= 2 * lease) {
+        tries.push(longest());
+    }
+    let best = tries.iter().min().expect("one");
+    assert!(*best > lease / 2, "it was not cut off: {tries:?}");
+    assert!(*best < 2 * lease, "recovery took too long: {tries:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::common::{Threads, fresh_run, load, spread};
 use std::sync::Arc;
 use std::time::Duration;
-use swarmyard_cluster::{Keeper, Natives, Plan, Save, Saved, Setup, work};
+use swarmyard_cluster::{Keeper, Lengths, Natives, Plan, Save, Saved, Setup, work};
 use swarmyard_fabric::local::Switchboard;
 
 fn folder(name: &str) -> std::path::PathBuf {
@@ -59,7 +59,16 @@ fn who_is_there_waits_for_who_is_hired_after_it_however_long_that_takes() {
 
 #[test]
 fn a_worker_left_alone_writes_down_what_it_was_given() {
-    let folder = folder("alone");
+    left_alone("alone", Lengths::default());
+}
+
+#[test]
+fn a_checkpoint_that_is_too_long_for_one_message_is_held_as_well() {
+    left_alone("alone-in-pieces", Lengths { whole: 2000, piece: 999 });
+}
+
+fn left_alone(name: &str, lengths: Lengths) {
+    let folder = folder(name);
     let (board, run) = (Switchboard::default(), fresh_run());
     let member = board.member("worker-0");
     let hold = Some(folder.clone());
@@ -77,7 +86,7 @@ fn a_worker_left_alone_writes_down_what_it_was_given() {
         };
         work(&setup, &std::sync::atomic::AtomicBool::new(false)).expect("the switchboard is there")
     });
-    let plan = Plan { keep_every: 4, ..Plan::of(1) };
+    let plan = Plan { keep_every: 4, lengths, ..Plan::of(1) };
     let mut staff = Threads::new(&board, run);
     staff.hires = false;
     let keeper = Keeper::new(Arc::new(board.member("keeper")), run, plan, Box::new(staff)).expect("a keeper");

@@ -6,6 +6,7 @@ mod harm;
 mod inputs;
 mod keeping;
 mod natives;
+mod pieces;
 mod placement;
 mod same_bits;
 mod worlds;

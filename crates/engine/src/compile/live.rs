@@ -69,13 +69,21 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether protocols and algorithms have the sensors they need, and the company.
-    fn check_needs(&mut self, model: &Model, robots: u32) {
+    /// Whether protocols and algorithms have the sensors they need, and the company: they know each other by name.
+    fn check_needs(&mut self, model: &Model, number_of: &[u32]) {
         let scene = self.scene;
+        let mut peers: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for ty in &model.types {
+            for name in ty.life.iter().flat_map(|l| l.graph.names()) {
+                peers.entry(name).or_default().extend(ty.slots.clone().map(|slot| number_of[slot]));
+            }
+        }
+        peers.values_mut().for_each(|numbers| numbers.sort_unstable());
+        let robots = number_of.iter().filter(|n| **n != LiveModel::NOBODY).count() as u32;
         for ty in &model.types {
             let path = format!("/types/{}", ty.name);
             let (Some(life), Some(node)) = (&ty.life, scene.find(&path)) else { continue };
-            let mut problems = life.graph.misfits(robots);
+            let mut problems = life.graph.misfits(robots, |name| peers.get(name).map_or(&[], Vec::as_slice));
             let mut lacking: Vec<(String, String)> = Vec::new();
             for (name, query) in life.graph.asks().filter(|(_, q)| !life.equipment.answers(q)) {
                 let sensor = query.sensor();
@@ -99,7 +107,10 @@ impl Compiler<'_> {
             members.extend(ty.slots.clone().map(|slot| slot as u32));
         }
         if members.is_empty() {
-            let any = model.robots() > 0;
+            // Where a protocol or an algorithm is wrong, that is the only thing to say.
+            let is_meant =
+                self.scene.group("/types").iter().any(|t| t.children.iter().any(|n| self.is_protocol(n)));
+            let any = model.robots() > 0 && !is_meant;
             for (what, group) in [("fault", "/faults"), ("zone", "/world/zones")] {
                 for node in self.scene.group(group).iter().filter(|_| any) {
                     let text = format!("this {what} does nothing: no robot lives by events");
@@ -118,8 +129,8 @@ impl Compiler<'_> {
             ranks[*slot as usize] = rank as u32;
         }
         self.check_company(model);
-        self.check_needs(model, members.len() as u32);
-        self.check_peers(model, &number_of);
+        self.check_needs(model, &number_of);
+        self.check_names(model);
         let network = self.network(model);
         let faults = self.faults(model, &number_of);
         let zones = self.zones();
@@ -146,26 +157,32 @@ impl Compiler<'_> {
 
     /// What cannot stand in one world with robots that live by events.
     fn check_company(&mut self, model: &Model) {
-        let mut refuse = |ty: &TypeModel, what: &str| {
+        let mut refuse = |ty: &TypeModel, child: Option<&str>, what: &str, help: &str| {
             let text = format!("`{}` {what}, which does not go with robots that live by events", ty.name);
-            let span = self.scene.find(&format!("/types/{}", ty.name)).and_then(|n| n.span);
-            self.problems
-                .push(Diagnostic::error("mixed-time", text).at(span).on(format!("/types/{}", ty.name)));
+            let path =
+                child.map_or(format!("/types/{}", ty.name), |name| format!("/types/{}/{name}", ty.name));
+            let span = self.scene.find(&path).and_then(|n| n.span);
+            self.problems.push(Diagnostic::error("mixed-time", text).at(span).on(path).help(help));
         };
         for ty in &model.types {
             let hand =
-                |p: &crate::model::PartModel| matches!(&p.kind, PartKind::Actuator(a) if a.hand().is_some());
-            if ty.parts.iter().any(hand) {
-                refuse(ty, "has a hand that can hold things");
+                |p: &&crate::model::PartModel| matches!(&p.kind, PartKind::Actuator(a) if a.hand().is_some());
+            if let Some(part) = ty.parts.iter().find(hand) {
+                let help = "leave the hand out, or give all robots controllers instead of algorithms";
+                refuse(ty, Some(&part.name), "has a hand that can hold things", help);
             }
             if ty.at_edge() != AtEdge::Push {
-                refuse(ty, "bounces, stops or wraps around at the edge");
+                let help = "leave the key `edge` out, or put it into a world of its own";
+                refuse(ty, None, "bounces, stops or wraps around at the edge", help);
             }
-            if ty.life.is_some() && ty.mover.is_some() {
-                refuse(ty, "has a drive that goes by quanta beside its algorithm");
+            if let Some(mover) = ty.mover.filter(|_| ty.life.is_some()) {
+                let help = "motion modules move it: `wheels`, `glider` or one of your own";
+                let part = ty.parts.get(mover).map(|part| &*part.name);
+                refuse(ty, part, "has a drive that goes by quanta beside its algorithm", help);
             }
-            if ty.life.is_some() && !ty.controllers.is_empty() {
-                refuse(ty, "has a controller beside its algorithm");
+            if let Some(controller) = ty.controllers.first().filter(|_| ty.life.is_some()) {
+                let help = "a robot has an algorithm or controllers: take one of the two out";
+                refuse(ty, Some(&controller.name), "has a controller beside its algorithm", help);
             }
         }
         if model.run.contact == ContactRule::Own {
@@ -175,38 +192,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// Protocols know each other by name: what a protocol says about robots must be about those that have it, and robots of two
-    /// types that run the same class under two names do not hear each other.
-    fn check_peers(&mut self, model: &Model, number_of: &[u32]) {
+    /// Robots of two types that run the same class under two names do not hear each other.
+    fn check_names(&mut self, model: &Model) {
         let alive = |t: &&TypeModel| t.life.is_some() && !t.slots.is_empty();
         let types: Vec<&TypeModel> = model.types.iter().filter(alive).collect();
-        let mut peers: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for ty in &types {
-            for name in ty.life.iter().flat_map(|l| l.graph.names()) {
-                peers.entry(name).or_default().extend(ty.slots.clone().map(|slot| number_of[slot]));
-            }
-        }
-        peers.values_mut().for_each(|numbers| numbers.sort_unstable());
-        for ty in &types {
-            let Some(life) = &ty.life else { continue };
-            for (name, protocol) in life.graph.names().zip(life.graph.models()) {
-                if let Some(misfit) = protocol.misfit(&peers[name]) {
-                    let path = format!("/types/{}/{name}", ty.name);
-                    let span = self.scene.find(&path).and_then(|n| n.params.span(misfit.key).or(n.span));
-                    let d = Diagnostic::error("unknown-robot", misfit.what).at(span).on(path);
-                    self.problems.push(d.help(misfit.help));
-                }
-            }
-        }
         for (k, ty) in types.iter().enumerate() {
             for other in &types[k + 1..] {
-                self.check_names(&ty.name, &other.name);
+                self.compare_names(&ty.name, &other.name);
             }
         }
     }
 
     /// Protocols of two types that are of one class, and have names that the other type does not know.
-    fn check_names(&mut self, one: &str, two: &str) {
+    fn compare_names(&mut self, one: &str, two: &str) {
         let (Some(one_node), Some(two_node)) =
             (self.scene.find(&format!("/types/{one}")), self.scene.find(&format!("/types/{two}")))
         else {

@@ -2,13 +2,13 @@
 
 use super::agenda::Agenda;
 use super::deed::corners_at;
-use super::state::{Inner, Instant, LiveEvent, LiveKey};
+use super::state::{Inner, Instant, LiveEvent, LiveKey, LiveState};
 use super::{Cast, Going};
 use crate::model::Model;
-use crate::state::State;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Time, Uid, Vec2, math};
+use swarmyard_part_api::chord::{crossing, edges_of, holds, through_disc, through_polygon};
 use swarmyard_part_api::{Air, BodyKind, Loss, Message};
 
 /// The world while the network is at work. What arrives, and when it wants to be woken, is an event to come at once; what is lost is collected.
@@ -23,6 +23,7 @@ pub(super) struct Sight<'a> {
 }
 
 impl Sight<'_> {
+    #[inline]
     fn push(&mut self, at: Moment, who: Uid, sequence: u64, event: LiveEvent) {
         let key = LiveKey { at: at.max(self.now), kind: event.kind(), who, sequence };
         self.instant.expect(&key);
@@ -76,11 +77,11 @@ impl Air for Sight<'_> {
 }
 
 /// Which robots could hear each other now, as pairs of slots; `None` when everybody hears everybody.
-pub(crate) fn links(model: &Model, state: &State, cast: &Cast) -> Option<Vec<(usize, usize)>> {
-    let (Some(members), Some(live), Some(network)) = (&model.live, &state.live, &cast.network) else {
+pub(crate) fn links(model: &Model, live: Option<&LiveState>, cast: &Cast) -> Option<Vec<(usize, usize)>> {
+    let (Some(members), Some(live), Some(network)) = (&model.live, live, &cast.network) else {
         return Some(Vec::new());
     };
-    let (now, mut nothing, mut nobody) = (Moment::at(state.now), Agenda::default(), Instant::default());
+    let (now, mut nothing, mut nobody) = (live.now, Agenda::default(), Instant::default());
     let (going, robots) = (&live.going[..], &live.robots[..]);
     let (queue, instant) = (&mut nothing, &mut nobody);
     let sight = Sight { model, going, robots, queue, instant, now, lost: Vec::new() };
@@ -102,9 +103,7 @@ fn obstructed(model: &Model, going: &[Going], now: Moment, a: Vec2, b: Vec2) -> 
         let cuts = if outline.is_disc() {
             through_disc(a, b, pose.at, outline.round())
         } else {
-            let corners = corners_at(outline, pose);
-            let edges = (0..corners.len()).map(|k| (corners[k], corners[(k + 1) % corners.len()]));
-            through_polygon(a, b, edges)
+            through_polygon(a, b, edges_of(&corners_at(outline, pose)))
         };
         (edges, inside) = (edges + cuts.0, inside + cuts.1);
     }
@@ -154,48 +153,4 @@ fn aside(a: Vec2, b: Vec2, p: Vec2) -> f64 {
     let (way, from) = (b - a, p - a);
     let share = if way.norm2() > 0.0 { (from.dot(way) / way.norm2()).clamp(0.0, 1.0) } else { 0.0 };
     (from - way * share).norm()
-}
-
-/// Where the line from `a` to `b` crosses an edge, as a share of it.
-fn crossing(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> Option<f64> {
-    let (way, e, from) = (b - a, d - c, c - a);
-    let det = way.cross(e);
-    if det == 0.0 {
-        return None;
-    }
-    let (t, u) = (from.cross(e) / det, from.cross(way) / det);
-    // Half open, so that a corner counts once.
-    ((0.0..1.0).contains(&t) && (0.0..1.0).contains(&u)).then_some(t)
-}
-
-/// Edges of a disc that the line from `a` to `b` crosses, and its share inside.
-fn through_disc(a: Vec2, b: Vec2, centre: Vec2, radius: f64) -> (u32, f64) {
-    let (way, from) = (b - a, a - centre);
-    let (qa, qb, qc) = (way.norm2(), from.dot(way), from.norm2() - radius * radius);
-    let d = qb * qb - qa * qc;
-    if qa == 0.0 || d <= 0.0 {
-        return (0, 0.0);
-    }
-    let (near, far) = ((-qb - d.sqrt()) / qa, (-qb + d.sqrt()) / qa);
-    let edges = [near, far].iter().filter(|t| (0.0..1.0).contains(*t)).count() as u32;
-    (edges, far.clamp(0.0, 1.0) - near.clamp(0.0, 1.0))
-}
-
-/// The same for a polygon, by its edges.
-fn through_polygon(a: Vec2, b: Vec2, edges: impl Iterator<Item = (Vec2, Vec2)> + Clone) -> (u32, f64) {
-    let mut cuts: Vec<f64> = edges.clone().filter_map(|(c, d)| crossing(a, b, c, d)).collect();
-    let crossed = cuts.len() as u32;
-    cuts.extend([0.0, 1.0]);
-    cuts.sort_by(f64::total_cmp);
-    let middle = |pair: &[f64]| a + (b - a) * (0.5 * (pair[0] + pair[1]));
-    let inside = cuts.windows(2).filter(|pair| holds(edges.clone(), middle(pair)));
-    (crossed, inside.map(|pair| pair[1] - pair[0]).sum())
-}
-
-/// Whether a point is inside of a polygon (even–odd rule).
-fn holds(edges: impl Iterator<Item = (Vec2, Vec2)>, p: Vec2) -> bool {
-    let right = |(c, d): &(Vec2, Vec2)| {
-        (c.y > p.y) != (d.y > p.y) && p.x < (d.x - c.x) * (p.y - c.y) / (d.y - c.y) + c.x
-    };
-    edges.filter(right).count() % 2 == 1
 }

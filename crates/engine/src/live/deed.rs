@@ -1,10 +1,10 @@
 //! What a robot's algorithm reaches of the world.
 
 use super::air::Sight;
-use super::note::{Deal, Note};
+use super::note::Deal;
 use super::play::Play;
 use super::sky::Sky;
-use super::state::{LiveEvent, LiveKey, LiveState, Status};
+use super::state::{Inner, LiveEvent, LiveKey, LiveState, Status};
 use super::watch::too_often;
 use crate::model::Model;
 use crate::step::RunEvent;
@@ -15,8 +15,8 @@ use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::{nearest_points, separation};
 use swarmyard_part_api::{
-    Air, Answer, BodyKind, Indication, Message, Motion, Network, Outline, Pending, Query, Request, Robot,
-    Seen, Surroundings, Watch,
+    Air, Answer, BodyKind, Indication, Loss, Message, Motion, Network, Note, Outline, Pending, Query,
+    Request, Robot, Seen, Surroundings, Watch,
 };
 
 /// One robot at work.
@@ -64,6 +64,12 @@ impl Robot for Deed<'_, '_> {
     fn say(&mut self, text: &str) {
         let robot = self.robot;
         self.play.note(robot, Note::Said(text.to_owned()));
+    }
+
+    fn retell(&mut self, robot: u32, what: Note) {
+        if (robot as usize) < self.play.live.members.len() {
+            self.play.tell_of(robot, what);
+        }
     }
 
     fn failed(&mut self, why: &str) {
@@ -205,6 +211,13 @@ impl Play<'_> {
         work(network.as_mut(), &mut sight);
         let lost = sight.lost;
         self.cast.network = Some(network);
+        if !lost.is_empty() {
+            self.lose(lost);
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, lost: Vec<(Message, u32, Loss)>) {
         for (message, to, why) in lost {
             self.state.lost += 1;
             self.note_lost(&message, to, why);
@@ -325,15 +338,19 @@ impl Surroundings for Look<'_> {
 
     fn everybody(&self) -> Vec<Seen> {
         let Some(live) = &self.model.live else { return Vec::new() };
-        let courses = self.sky.courses(self.state);
-        let mut all = Vec::with_capacity(self.state.robots.len());
-        for ((inner, slot), number) in self.state.robots.iter().zip(&live.members).zip(0..) {
-            if inner.status != Status::Gone {
-                let slot = *slot as usize;
-                let at = courses[slot].place_at(self.now);
-                let at = at.unwrap_or_else(|| self.state.going[slot].place_at(self.now));
-                all.push(Seen { robot: Some(number), at, light: inner.light });
-            }
+        let (courses, now) = (self.sky.courses(self.state), self.now);
+        let mut gone = false;
+        let seen = |(number, (inner, slot)): (usize, (&Inner, &u32))| {
+            gone |= inner.status == Status::Gone;
+            let slot = *slot as usize;
+            let at = courses[slot].place_at(now, || self.state.going[slot].place_at(now));
+            Seen { robot: Some(number as u32), at, light: inner.light }
+        };
+        // Nothing is left out on the way, so that the room for all of them is known: it is asked for all by many, often.
+        let mut all: Vec<Seen> = self.state.robots.iter().zip(&live.members).enumerate().map(seen).collect();
+        if gone {
+            let is_there = |number: u32| self.state.robots[number as usize].status != Status::Gone;
+            all.retain(|s| s.robot.is_some_and(is_there));
         }
         all
     }

@@ -3,9 +3,10 @@
 //! A body at rest takes 48 bytes: what only a moving one needs stands elsewhere.
 
 use serde::{Deserialize, Serialize};
-use swarmyard_base::{Moment, Pose2, Time, Twist2, Vec2, math};
+use swarmyard_base::hash::{bytes_hash, item_hash, mix64};
+use swarmyard_base::{Moment, Pose2, Time, Twist2, Uid, Vec2, math};
 use swarmyard_motion::flights::Path;
-use swarmyard_part_api::{Phase, Segment};
+use swarmyard_part_api::{Phase, Plan, Segment};
 
 /// How one body moves from a moment on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -157,7 +158,7 @@ impl Going {
     #[inline]
     #[must_use]
     pub fn place_at(&self, moment: Moment) -> Vec2 {
-        self.course().place_at(moment).unwrap_or_else(|| self.segment().position_at(moment.since(self.start)))
+        self.course().place_at(moment, || self.segment().position_at(moment.since(self.start)))
     }
 
     /// How its centre moves.
@@ -201,14 +202,14 @@ enum Drift {
 }
 
 impl Course {
-    /// Where the centre is at a moment; `None` when only the motion itself says.
+    /// Where the centre is at a moment; `motion` is asked when only that says.
     #[inline]
-    pub(super) fn place_at(&self, moment: Moment) -> Option<Vec2> {
+    pub(super) fn place_at(&self, moment: Moment, motion: impl FnOnce() -> Vec2) -> Vec2 {
         let start = Moment { time: self.time, offset: self.offset };
         match self.how {
-            Drift::None => Some(self.at),
-            Drift::Straight => Some(self.at + self.drift * moment.since(start)),
-            Drift::Curved => None,
+            Drift::None => self.at,
+            Drift::Straight => self.at + self.drift * moment.since(start),
+            Drift::Curved => motion(),
         }
     }
 }
@@ -234,6 +235,29 @@ pub struct Journey {
     pub zone: Option<Moment>,
     /// How fast the ground lets it go.
     pub factor: f64,
+    /// Hash of what was planned: all that does not change on the way. It is kept, because the state is hashed at every step,
+    /// and a plan may have thousands of phases.
+    pub plan: u64,
+}
+
+impl Journey {
+    /// A motion about to begin.
+    #[must_use]
+    pub fn new(task: u64, node: u16, name: &str, Plan { phases, events }: Plan) -> Journey {
+        let word = |h: u64, word: u64| mix64(h ^ word);
+        let mut h = word(bytes_hash(name.as_bytes()), u64::from(node));
+        for p in &phases {
+            let (t, e) = (p.twist, p.end);
+            let numbers = [t.forward, t.left, t.spin, p.duration_s, e.at.x, e.at.y, e.heading];
+            let phase = item_hash(Uid(bytes_hash(p.name.as_bytes())), u64::from(p.in_world), &numbers);
+            h = word(h, phase);
+        }
+        for (phase, name) in &events {
+            h = word(word(h, u64::from(*phase)), bytes_hash(name.as_bytes()));
+        }
+        let (until, name) = (Moment::NEVER, name.to_owned());
+        Journey { task, node, name, phases, events, at: 0, until, zone: None, factor: 1.0, plan: h }
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 
 use super::going::{Footing, Going, Journey};
 use super::ground::{self, Ground};
-use super::note::{Note, Row, RowKind};
 use super::play::Play;
 use super::state::{LiveEvent, LiveKey};
 use swarmyard_base::{Moment, Pose2, Twist2, Vec2, math};
-use swarmyard_part_api::{Ended, Happening, Motion, Phase, Plan, Segment};
+use swarmyard_part_api::{Ended, Happening, Motion, Note, Phase, Plan, Row, RowKind, Segment};
 
 /// A stretch of a phase on one kind of ground.
 pub(super) struct Stage {
@@ -38,17 +37,7 @@ impl Play<'_> {
             return;
         }
         self.hurry(plan.phases.iter().map(|p| p.twist.linear().norm()).fold(0.0, math::max));
-        let journey = Journey {
-            task,
-            node,
-            name: name_of(motion).to_owned(),
-            phases: plan.phases,
-            events: plan.events,
-            at: 0,
-            until: Moment::NEVER,
-            zone: None,
-            factor: 1.0,
-        };
+        let journey = Journey::new(task, node, name_of(motion), plan);
         let pose = self.state.going[slot].pose_at(self.now);
         self.phase(slot, pose, Box::new(journey));
     }

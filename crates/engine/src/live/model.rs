@@ -3,7 +3,7 @@
 use super::ground::{self, Ground};
 use std::sync::Arc;
 use swarmyard_base::{Time, Vec2, math};
-use swarmyard_part_api::{BodyKind, Equipment, FixedEdge, GraphModel, NetworkModel};
+use swarmyard_part_api::{BodyKind, Equipment, FixedEdge, GraphModel, NetworkModel, chord};
 
 /// What makes a type of robots live by events: its protocols and algorithms, motion modules and sensors.
 #[derive(Clone)]
@@ -131,18 +131,11 @@ impl Zone {
     /// Whether a point is inside (even–odd rule).
     #[must_use]
     pub fn holds(&self, p: Vec2) -> bool {
-        let mut inside = false;
-        for (a, b) in self.edges() {
-            if (a.y > p.y) != (b.y > p.y) && p.x < (b.x - a.x) * (p.y - a.y) / (b.y - a.y) + a.x {
-                inside = !inside;
-            }
-        }
-        inside
+        chord::holds(self.edges(), p)
     }
 
     /// Its edges.
     pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
-        let n = self.points.len();
-        (0..n).map(move |k| (self.points[k], self.points[(k + 1) % n]))
+        chord::edges_of(&self.points)
     }
 }

@@ -1,7 +1,7 @@
 //! One stretch, event by event.
 
 use super::cast::Cast;
-use super::note::{Deal, Dealing, LiveNote, Note};
+use super::note::{Deal, Dealing, LiveNote};
 use super::sky::Sky;
 use super::state::{LiveEvent, LiveKey, LiveState, Status};
 use super::{FaultKind, LiveModel, Zone, ZoneKind};
@@ -12,39 +12,53 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use swarmyard_base::{Moment, Uid, math};
 use swarmyard_motion::flights::With;
-use swarmyard_part_api::{Ended, Happening, Loss, Message, Touch};
+use swarmyard_part_api::{Ended, Happening, Loss, Message, Note, Touch};
 
 /// Events at one moment of which each is the cause of the next: the robot that has one more counts as endless.
 const MOST_IN_A_ROW: u32 = 100_000;
 /// Events that one robot may have at one moment which came of others at that moment, in whatever rows: what doubles at every
 /// step never gets to a long row.
 const MOST_AT_ONCE: u32 = 250_000;
+/// After so many events it is asked whether the stretch is to be left. An event may take a millisecond, where a robot
+/// looks at a hundred thousand others.
+const LOOK_EVERY: u32 = 64;
 
 /// What is wanted of a stretch beside its outcome.
 #[derive(Clone, Copy)]
-pub(crate) struct Wants {
+pub(crate) struct Wants<'a> {
     /// Whether it ends after one event.
     pub(crate) one_event: bool,
     /// Whether notes are taken.
     pub(crate) notes: bool,
     /// Whether it is heard what protocols have to do with each other.
     pub(crate) dealings: bool,
+    /// Says when the stretch is to be left before its end, between two events, to be gone on with later. No result
+    /// depends on it.
+    pub(crate) leave: Option<&'a Leave>,
 }
 
 /// What a stretch begins with beside the state.
-#[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     /// What programs outside answered, in the order of the questions.
     pub(crate) answers: &'a [Arc<[u8]>],
     /// Bodies that go by quanta and have just set out in another way, by slot.
     pub(crate) set_out: &'a [usize],
+    /// What came of it so far, when it was left before its end.
+    pub(crate) before: Option<Played>,
 }
+
+/// Says whether somebody wants a stretch to be left: asked often, so it has to be quick.
+pub type Leave = dyn Fn() -> bool + Send + Sync;
 
 /// What came of a stretch.
 #[derive(Default)]
 pub(crate) struct Played {
     /// Whether it began a quantum.
     pub(crate) began: bool,
+    /// Where it began.
+    pub(crate) from: Moment,
+    /// Whether it was left before its end: all else is to be gone on with.
+    pub(crate) was_left: bool,
     /// How far it got.
     pub(crate) until: Moment,
     /// Contacts, in order.
@@ -67,8 +81,6 @@ pub(super) struct Play<'a> {
     pub(super) cast: &'a mut Cast,
     pub(super) sky: &'a mut Sky,
     pub(super) now: Moment,
-    /// Start of the stretch.
-    pub(super) from: Moment,
     /// Whether notes are wanted.
     pub(super) notes: bool,
     /// Whether dealings are.
@@ -87,14 +99,15 @@ pub(crate) fn play(
     cast: &mut Cast,
     sky: &mut Sky,
     bound: Moment,
-    Wants { one_event, notes, dealings }: Wants,
-    Given { answers, set_out }: Given<'_>,
+    Wants { one_event, notes, dealings, leave }: Wants<'_>,
+    Given { answers, set_out, before }: Given<'_>,
 ) -> Played {
     let Some(live) = &model.live else { return Played::default() };
-    let began = !state.mid;
-    let (now, from) = (state.now, state.now);
-    let (then, out) = (VecDeque::new(), Played::default());
-    let mut play = Play { model, live, state, cast, sky, now, from, notes, dealings, chain: 0, then, out };
+    let now = state.now;
+    let mut out = before.unwrap_or_else(|| Played { began: !state.mid, from: now, ..Played::default() });
+    out.was_left = false;
+    let then = VecDeque::new();
+    let mut play = Play { model, live, state, cast, sky, now, notes, dealings, chain: 0, then, out };
     let mut until = bound;
     play.hurry(set_out.iter().map(|slot| play.state.going[*slot].speed()).fold(0.0, math::max));
     for slot in set_out {
@@ -109,6 +122,7 @@ pub(crate) fn play(
     if !play.state.asks.is_empty() {
         until = now;
     }
+    let mut unlooked = 0;
     while play.state.asks.is_empty()
         && let Some(moment) = play.next(bound)
     {
@@ -117,8 +131,16 @@ pub(crate) fn play(
             until = moment;
             break;
         }
+        unlooked += 1;
+        if unlooked == LOOK_EVERY {
+            unlooked = 0;
+            if leave.is_some_and(|leave| leave()) {
+                play.state.now = moment;
+                play.out.was_left = true;
+                return play.out;
+            }
+        }
     }
-    play.out.began = began;
     play.out.until = until;
     play.state.now = until;
     play.state.past(until);
@@ -367,8 +389,20 @@ impl Play<'_> {
         self.out.events.push(RunEvent::Swallowed { robot: self.model.uids[slot] });
     }
 
-    /// Tells whoever wants to know.
+    /// Tells whoever wants to know; not of a robot that only plays back what is told of it.
     pub(super) fn note(&mut self, robot: u32, what: Note) {
+        if self.notes && !self.is_retold(robot) {
+            self.tell_of(robot, what);
+        }
+    }
+
+    fn is_retold(&self, robot: u32) -> bool {
+        let slot = self.live.members[robot as usize] as usize;
+        self.model.type_at(slot).life.as_ref().is_some_and(|life| life.graph.retells())
+    }
+
+    /// Tells of a robot, whoever says so.
+    pub(super) fn tell_of(&mut self, robot: u32, what: Note) {
         if self.notes {
             let note = LiveNote { at: self.now, robot, what };
             self.out.events.push(RunEvent::Live(Box::new(note)));
@@ -376,6 +410,7 @@ impl Play<'_> {
     }
 
     /// Tells whoever judges protocols.
+    #[inline]
     pub(super) fn hear(&mut self, robot: u32, what: impl FnOnce() -> Deal) {
         if self.dealings {
             self.out.dealings.push(Dealing { at: self.now, robot, what: what() });

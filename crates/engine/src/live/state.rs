@@ -253,10 +253,15 @@ impl LiveState {
 
     /// An event happens at a moment; `key` is that under which it was expected, if it was. Answers how long its chain of
     /// causes at this moment is.
+    #[inline]
     pub(crate) fn begin(&mut self, now: Moment, key: Option<&LiveKey>) -> u32 {
         if self.instant.at != now {
             self.forget_instant();
             self.instant.at = now;
+        }
+        // Nearly always nothing of this moment has a cause at it.
+        if self.instant.chains.is_empty() {
+            return 0;
         }
         key.and_then(|key| self.instant.chains.remove(key)).unwrap_or(0)
     }
@@ -271,7 +276,15 @@ impl LiveState {
         inner.at_once
     }
 
+    #[inline]
     fn forget_instant(&mut self) {
+        if !(self.instant.robots.is_empty() && self.instant.chains.is_empty()) {
+            self.forget_causes();
+        }
+    }
+
+    #[cold]
+    fn forget_causes(&mut self) {
         for robot in self.instant.robots.drain(..) {
             self.robots[robot as usize].at_once = 0;
         }
@@ -311,10 +324,10 @@ impl LiveState {
             + queue
     }
 
-    /// Commutative hash of all of it.
+    /// Commutative hash of all of it that says what will happen, but for what follows from the rest, and what counts at the present
+    /// moment only.
     pub(crate) fn hash(&self, model: &Model) -> u64 {
         const LIVE: u64 = 11;
-        let moment = |m: Moment| mix64(m.time.0 as u64 ^ u64::from(m.offset).rotate_left(32));
         let mut sum = mix64(moment(self.now) ^ u64::from(self.mid));
         for word in [self.sent, self.delivered, self.lost] {
             sum = mix64(sum ^ word);
@@ -323,10 +336,9 @@ impl LiveState {
             let (p, t) = (going.pose, going.twist());
             let numbers = [p.at.x, p.at.y, p.heading, t.forward, t.left, t.spin];
             let mut h = item_hash(model.uids[slot], LIVE, &numbers) ^ moment(going.start);
-            if let Some(journey) = going.journey() {
-                for word in
-                    [journey.task, u64::from(journey.at), moment(journey.until), journey.factor.to_bits()]
-                {
+            h ^= u64::from(going.in_world());
+            if let Some(j) = going.journey() {
+                for word in [j.task, u64::from(j.at), moment(j.until), j.factor.to_bits(), j.plan] {
                     h = mix64(h ^ word);
                 }
             }
@@ -340,7 +352,7 @@ impl LiveState {
             sum = sum.wrapping_add(mix64(mix64(n as u64 ^ 0x51) ^ word));
         }
         for w in self.watches.values() {
-            let mut h = mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch);
+            let mut h = mix64(mix64(mix64(u64::from(w.robot) ^ 0x52) ^ w.watch) ^ w.aim());
             for slot in &w.within {
                 h = h.wrapping_add(mix64(u64::from(*slot) ^ 0x54));
             }
@@ -355,11 +367,45 @@ impl LiveState {
             for word in [key.who.0, key.sequence] {
                 h = mix64(h ^ word);
             }
-            if let LiveEvent::Deliver { bytes, from, .. } = event {
-                h = mix64(h ^ bytes_hash(bytes) ^ u64::from(*from));
+            match event {
+                LiveEvent::Deliver { bytes, from, protocol, .. } => {
+                    h = mix64(h ^ bytes_hash(bytes) ^ u64::from(*from) ^ u64::from(*protocol) << 32);
+                }
+                LiveEvent::Timer { node, .. } => h = mix64(h ^ u64::from(*node)),
+                LiveEvent::Crossing { entering, .. } => h = mix64(h ^ u64::from(*entering)),
+                // The rest says no more than its key.
+                _ => {}
             }
             sum = sum.wrapping_add(h);
         }
+        for (robot, since) in &self.down {
+            sum = sum.wrapping_add(mix64(mix64(u64::from(*robot) ^ 0x55) ^ moment(*since)));
+        }
+        for (body, with_body, other) in &self.open {
+            let pair = u64::from(*body) << 32 | u64::from(*other);
+            sum = sum.wrapping_add(mix64(mix64(pair ^ 0x56) ^ u64::from(*with_body)));
+        }
         sum
+    }
+}
+
+fn moment(m: Moment) -> u64 {
+    mix64(m.time.0 as u64 ^ u64::from(m.offset).rotate_left(32))
+}
+
+impl Watching {
+    /// Hash of whom it is for, what for, and how often.
+    fn aim(&self) -> u64 {
+        let (what, name, numbers) = match &self.what {
+            WatchFor::Near { range } => (0, "", std::slice::from_ref(range)),
+            WatchFor::Contact => (1, "", &[][..]),
+            WatchFor::Own { sensor, args } => (2, sensor.as_str(), &args[..]),
+        };
+        let every = match self.every {
+            Every::Interval(s) => mix64(s.to_bits()),
+            Every::Exact => 0,
+        };
+        let who = u64::from(self.node) << 16 | u64::from(self.sensor);
+        item_hash(Uid(bytes_hash(name.as_bytes()) ^ who), what, numbers) ^ every
     }
 }

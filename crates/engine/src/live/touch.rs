@@ -1,7 +1,6 @@
 //! Contacts: what the world's rule makes of two bodies that touch.
 
 use super::going::Going;
-use super::note::{Note, RowKind};
 use super::play::Play;
 use crate::groups::{ContactEvent, immovable, mixed};
 use crate::model::ContactRule;
@@ -10,7 +9,7 @@ use crate::step::RunEvent;
 use swarmyard_base::{Pose2, Twist2, Uid, Vec2};
 use swarmyard_motion::flights::{Meeting, With};
 use swarmyard_motion::{Impact, Side};
-use swarmyard_part_api::{BodyKind, Ended, Happening, Touch};
+use swarmyard_part_api::{BodyKind, Ended, Happening, Note, RowKind, Touch};
 
 /// What touched a body.
 #[derive(Clone, Copy)]
@@ -168,7 +167,7 @@ impl Play<'_> {
         let (low, high) = if b.is_some() && uid < first { (uid, first) } else { (first, uid) };
         let kind = if low == first { other.kind } else { self.model.kinds[a] };
         self.out.contacts.push(ContactEvent {
-            time_s: self.now.since(self.from),
+            time_s: self.now.since(self.out.from),
             a: low,
             b: high,
             kind,

@@ -6,7 +6,6 @@
 //! stops or turns at the very range.
 
 use super::deed::{Look, corners_at, nearest_of};
-use super::note::Note;
 use super::play::Play;
 use super::state::{LiveEvent, LiveKey, LiveState, Status, Watching};
 use crate::model::Model;
@@ -14,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swarmyard_base::{Moment, Pose2, Uid, Vec2, math};
 use swarmyard_motion::flights::{CLEAR_M, Flights, Meeting, Path, TOUCHING_M, crossing};
-use swarmyard_part_api::{Answer, EventSensor, Every, Happening, Outline, Push, Seen, Watch, WatchFor};
+use swarmyard_part_api::{Answer, EventSensor, Every, Happening, Note, Outline, Push, Seen, Watch, WatchFor};
 
 /// The least time between two looks of a push sensor, s. Looks that find nothing are not counted as events of a moment, so
 /// time must go on between them.

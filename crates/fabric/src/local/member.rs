@@ -32,14 +32,19 @@ impl Member {
     /// Sends a question to everyone who answers such keys, and returns where answers come.
     fn send_question(&self, pattern: &str, question: &[u8]) -> Result<mpsc::Receiver<Answer>, Lost> {
         fits(pattern, question)?;
-        let mouths = self.hub.running(self.id)?.mouths(self.id, pattern);
+        let (mouths, times) = {
+            let mut board = self.hub.running(self.id)?;
+            (board.mouths(self.id, pattern), board.mischief.times(pattern))
+        };
         let (back, answers) = mpsc::channel();
         let bytes: Arc<[u8]> = question.into();
         self.tally.questions.sent(question.len());
         for (own, mailbox) in mouths {
-            let key = if is_plain(pattern) { pattern.into() } else { own };
-            let letter = Question { key, bytes: bytes.clone(), back: back.clone() };
-            mailbox.post(letter, question.len(), Care::Drop);
+            let key: Arc<str> = if is_plain(pattern) { pattern.into() } else { own };
+            for _ in 0..times {
+                let letter = Question { key: key.clone(), bytes: bytes.clone(), back: back.clone() };
+                mailbox.post(letter, question.len(), Care::Drop);
+            }
         }
         Ok(answers)
     }

@@ -63,6 +63,14 @@ impl Mischief {
         }
     }
 
+    /// How often a question under this key is heard: not at all when it is lost.
+    pub(super) fn times(&mut self, key: &str) -> usize {
+        if spend(&mut self.lose, key) {
+            return 0;
+        }
+        1 + usize::from(spend(&mut self.double, key))
+    }
+
     /// Ends all harm, and returns what was held back.
     pub(super) fn calm(&mut self) -> Vec<Message> {
         let all = std::mem::take(self);

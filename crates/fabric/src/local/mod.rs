@@ -42,12 +42,12 @@ impl Switchboard {
         Member::new(self.hub.clone(), self.hub.enter(name))
     }
 
-    /// Loses the next `count` messages put under keys that match the pattern.
+    /// Loses the next `count` messages put, and questions asked, under keys that match the pattern.
     pub fn lose(&self, pattern: &str, count: u64) {
         self.hub.lock().mischief.lose(pattern, count);
     }
 
-    /// Delivers the next `count` messages under such keys twice.
+    /// Delivers the next `count` messages and questions under such keys twice.
     pub fn double(&self, pattern: &str, count: u64) {
         self.hub.lock().mischief.double(pattern, count);
     }

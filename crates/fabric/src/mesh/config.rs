@@ -85,6 +85,8 @@ impl Options {
             ("adminspace/enabled", json!(false)),
             ("transport/link/protocols", json!([scheme])),
             ("transport/link/tx/lease", millis(self.lease)),
+            // Who connects and says nothing holds one of a hundred places for no longer than a member is waited for.
+            ("transport/unicast/accept_timeout", millis(self.reach)),
             // Not longer than the lease: while a put waits for a member that hangs, Zenoh does not notice that its lease
             // has ended, and members that have nothing to do with it wait as well.
             (

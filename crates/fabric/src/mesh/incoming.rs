@@ -5,8 +5,9 @@
 //! Whoever waits for messages reads them ([`Attendance`]): another thread would have to be woken for each, which takes longer
 //! than reading. While nobody waits, the thread of the connection reads, so that a sender's way never stays full.
 
-use super::Ear;
 use super::tls::Line;
+use super::{Ear, refused};
+use crate::gate::Kind;
 use crate::{Heard, MOST_BYTES};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -26,6 +27,8 @@ const REST: Duration = Duration::from_millis(1);
 pub(super) struct Incoming {
     pub(super) key: String,
     ear: Arc<Ear>,
+    /// The address of whoever sends.
+    peer: String,
     socket: TcpStream,
     reading: Mutex<Reading>,
     is_over: AtomicBool,
@@ -80,10 +83,11 @@ impl Incoming {
         socket: TcpStream,
         line: Box<dyn Line>,
     ) -> io::Result<Self> {
+        let peer = refused::peer(&socket);
         socket.set_nonblocking(true)?;
         let reading = Mutex::new(Reading { line, head: [0; 4], count: 0, bytes: Vec::new(), all: 0 });
         let (is_over, arrived) = (AtomicBool::new(false), AtomicU64::new(0));
-        Ok(Incoming { key, ear, socket, reading, is_over, arrived, keeper: thread::current() })
+        Ok(Incoming { key, ear, peer, socket, reading, is_over, arrived, keeper: thread::current() })
     }
 
     /// Reads whenever nobody else does, until the connection ends.
@@ -144,7 +148,8 @@ impl Incoming {
     fn read_all(&self, reading: &mut Reading) -> io::Result<()> {
         let counted = |why: &io::Error| {
             if why.kind() == io::ErrorKind::InvalidData {
-                self.ear.tally.refused.fetch_add(1, Relaxed);
+                self.ear.tally.refuse(Kind::Lane);
+                refused::tell(Kind::Lane, &self.peer, "a length beyond the limit");
             }
         };
         while let Some(bytes) = reading.message().inspect_err(counted)? {

@@ -10,17 +10,21 @@
 mod config;
 mod incoming;
 mod lanes;
+mod meet;
+mod refused;
 mod tls;
 
 pub use config::Options;
+pub use refused::on_refusal;
 
 use crate::fabric::fits;
+use crate::gate::Refusals;
 use crate::key::{check_key, check_pattern, is_plain};
 use crate::mailbox::{Mailbox, Mood, Room};
 use crate::secret::SECRET_BYTES;
 use crate::tally::Tally;
-use crate::{Care, Fabric, Handle, Heard, Listener, Lost, Replier, Traffic, Watcher};
-use lanes::Lanes;
+use crate::{Care, Fabric, Handle, Heard, Listener, Lost, Replier, RunKey, Traffic, Watcher};
+use lanes::{Lanes, Sent};
 use std::collections::BTreeSet;
 use std::net::{TcpListener, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
@@ -50,6 +54,8 @@ pub struct Mesh {
     session: Session,
     endpoints: Vec<String>,
     tally: Arc<Tally>,
+    /// What Zenoh had refused in this process when this member was opened.
+    before: Refusals,
     /// How long a receiving thread waits for a listener that takes nothing.
     wait: Duration,
 }
@@ -62,6 +68,8 @@ impl Mesh {
     pub fn open(options: &Options) -> Result<Mesh, Lost> {
         options.check()?;
         let tally: Arc<Tally> = Arc::default();
+        refused::overhear();
+        let before = refused::by_zenoh();
         let lanes = Arc::new(Lanes::open(options, &tally)?);
         let mut tries = 0;
         loop {
@@ -70,7 +78,7 @@ impl Mesh {
             match zenoh::open(options.config(&listen)?).wait() {
                 Ok(session) => {
                     let wait = options.lease / 2;
-                    return Ok(Mesh { lanes, session, endpoints: listen, tally, wait });
+                    return Ok(Mesh { lanes, session, endpoints: listen, tally, before, wait });
                 }
                 Err(_) if tries < TRIES && !are_free(&listen) => {}
                 Err(e) => {
@@ -114,6 +122,15 @@ impl Mesh {
         Ok(Some((end, answer)))
     }
 
+    /// Asks where the lane of this key ends, and connects; on a thread, because whoever answers may be a stranger who takes his
+    /// time. Until there is one, messages go over Zenoh.
+    fn lay_lane(&self, key: &str) {
+        let Some(question) = lanes::question(key) else { return };
+        let (session, tally, patience) = (self.session.clone(), self.tally.clone(), self.wait);
+        let ask = move || invitations(&session, tally, &question, patience);
+        self.lanes.lay(key, std::iter::once_with(ask).flatten());
+    }
+
     /// Sends a question, and returns where answers come. The channel ends when nobody will answer any more.
     fn send_question(
         &self,
@@ -123,30 +140,64 @@ impl Mesh {
     ) -> Result<mpsc::Receiver<Reply>, Lost> {
         fits(pattern, question)?;
         let (tell, answers) = mpsc::channel();
-        let sent = self
-            .session
-            .get(pattern)
-            .payload(question)
-            .target(QueryTarget::All)
-            .consolidation(ConsolidationMode::None)
-            .congestion_control(CongestionControl::Block)
-            .priority(Priority::DataHigh)
-            .timeout(patience)
-            // Who asked may have lost patience.
-            .callback(move |reply| drop(tell.send(reply)))
-            .wait();
+        // Who asked may have lost patience.
+        let sent = ask(&self.session, pattern, question, patience, move |reply| drop(tell.send(reply)));
         sent.map_err(|e| self.failed(&format!("ask `{pattern}`"), &*e))?;
         self.tally.questions.sent(question.len());
         Ok(answers)
     }
+}
 
-    /// An answer with its key; an error of the fabric is none.
-    fn take_answer(&self, reply: Reply) -> Option<(String, Vec<u8>)> {
-        let sample = reply.into_result().ok()?;
-        let bytes = sample.payload().to_bytes().into_owned();
-        self.tally.answers.came(bytes.len());
-        Some((sample.key_expr().as_str().to_owned(), bytes))
+/// Sends a question to all who answer such keys.
+fn ask(
+    session: &Session,
+    pattern: &str,
+    question: &[u8],
+    patience: Duration,
+    take: impl Fn(Reply) + Send + Sync + 'static,
+) -> zenoh::Result<()> {
+    session
+        .get(pattern)
+        .payload(question)
+        .target(QueryTarget::All)
+        .consolidation(ConsolidationMode::None)
+        .congestion_control(CongestionControl::Block)
+        .priority(Priority::DataHigh)
+        .timeout(patience)
+        .callback(take)
+        .wait()
+}
+
+/// What is answered to one who asks where a lane ends.
+fn invitations(
+    session: &Session,
+    tally: Arc<Tally>,
+    question: &str,
+    patience: Duration,
+) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let (tell, answers) = mpsc::channel();
+    let until = Instant::now() + patience;
+    // Who cannot ask now is told nothing, and asks later.
+    if ask(session, question, b"", patience, move |reply| drop(tell.send(reply))).is_ok() {
+        tally.questions.sent(0);
     }
+    std::iter::from_fn(move || {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let reply: Reply = answers.recv_timeout(left).ok()?;
+            if let Some((_, invitation)) = take_answer(&tally, reply) {
+                return Some(invitation);
+            }
+        }
+    })
+}
+
+/// An answer with its key; an error of the fabric is none.
+fn take_answer(tally: &Tally, reply: Reply) -> Option<(String, Vec<u8>)> {
+    let sample = reply.into_result().ok()?;
+    let bytes = sample.payload().to_bytes().into_owned();
+    tally.answers.came(bytes.len());
+    Some((sample.key_expr().as_str().to_owned(), bytes))
 }
 
 /// A listener, called by one thread at a time, whichever way a message came.
@@ -181,13 +232,16 @@ impl Fabric for Mesh {
     fn put(&self, key: &str, bytes: &[u8], care: Care) -> Result<(), Lost> {
         check_key(key)?;
         fits(key, bytes)?;
-        if care == Care::Block
-            && let Some(question) = lanes::question(key)
-            && self.lanes.send(key, bytes, || self.ask(&question, b"", self.wait).ok())
-        {
-            self.tally.work.sent(bytes.len());
-            self.tally.lanes.sent(bytes.len());
-            return Ok(());
+        if care == Care::Block && lanes::is_lane(key) {
+            match self.lanes.send(key, bytes) {
+                Sent::Over => {
+                    self.tally.work.sent(bytes.len());
+                    self.tally.lanes.sent(bytes.len());
+                    return Ok(());
+                }
+                Sent::Wanting => self.lay_lane(key),
+                Sent::Otherwise => {}
+            }
         }
         let (control, priority) = match care {
             Care::Block => (CongestionControl::Block, Priority::InteractiveHigh),
@@ -262,7 +316,7 @@ impl Fabric for Mesh {
         let until = Instant::now() + patience;
         let answers = self.send_question(key, question, patience)?;
         while let Ok(reply) = answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            if let Some((_, answer)) = self.take_answer(reply) {
+            if let Some((_, answer)) = take_answer(&self.tally, reply) {
                 return Ok(answer);
             }
         }
@@ -280,7 +334,7 @@ impl Fabric for Mesh {
         let answers = self.send_question(pattern, question, patience)?;
         let mut all = Vec::new();
         while let Ok(reply) = answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            all.extend(self.take_answer(reply));
+            all.extend(take_answer(&self.tally, reply));
         }
         all.sort();
         Ok(all)
@@ -318,6 +372,10 @@ impl Fabric for Mesh {
         }))
     }
 
+    fn trust(&self, run: &RunKey) {
+        self.lanes.trust(run);
+    }
+
     fn attend(&self, until: Instant, is_done: &dyn Fn() -> bool) {
         self.lanes.attend(until, is_done);
     }
@@ -327,7 +385,9 @@ impl Fabric for Mesh {
     }
 
     fn traffic(&self) -> Traffic {
-        self.tally.traffic()
+        let mut traffic = self.tally.traffic();
+        traffic.refused.add(&refused::by_zenoh().since(&self.before));
+        traffic
     }
 }
 

@@ -12,7 +12,6 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,14 +65,14 @@ impl Tls {
     }
 
     /// The side that connected, to a host of this name or address.
-    pub(super) fn connect(&self, host: &str, stream: TcpStream) -> io::Result<Box<dyn Line>> {
+    pub(super) fn connect(&self, host: &str, stream: impl Line + 'static) -> io::Result<Box<dyn Line>> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let connection = ClientConnection::new(self.client.clone(), name).map_err(io::Error::other)?;
         Ok(Box::new(StreamOwned::new(connection, stream)))
     }
 
     /// The side that was connected to.
-    pub(super) fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Line>> {
+    pub(super) fn accept(&self, stream: impl Line + 'static) -> io::Result<Box<dyn Line>> {
         let connection = ServerConnection::new(self.server.clone()).map_err(io::Error::other)?;
         Ok(Box::new(StreamOwned::new(connection, stream)))
     }

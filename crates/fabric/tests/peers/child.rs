@@ -56,6 +56,7 @@ fn act() {
     let lease = Duration::from_millis(lease.parse().expect("a number"));
     let options = Options { connect: vec![address.into()], lease, reach: AGES, ..Options::default() };
     let mesh = Mesh::open(&options).expect("a member");
+    mesh.trust(&crate::lanes::run());
     let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let heard = count.clone();
     let hear = move |_: swarmyard_fabric::Heard<'_>| {

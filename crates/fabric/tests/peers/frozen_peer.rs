@@ -4,6 +4,7 @@
 //! `docs/fabric.md`).
 
 use crate::child::Peer;
+use crate::lanes::run;
 use crate::{AGES, member, until, watch};
 use std::time::{Duration, Instant};
 use swarmyard_fabric::mesh::Options;
@@ -78,6 +79,7 @@ fn who_sends_on_a_lane_to_a_frozen_process_goes_on_after_the_lease() {
 fn longest_put() -> Duration {
     let lease = LEASE;
     let mesh = member(Options { lease, ..Options::default() }, &[]);
+    mesh.trust(&run());
     let (seen, _watch) = watch(&mesh, "live/*");
     let peer = Peer::start(&mesh.endpoints()[0], lease);
     assert!(seen.recv_timeout(AGES).expect("it is seen").1);

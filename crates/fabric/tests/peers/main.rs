@@ -5,7 +5,9 @@ mod child;
 mod frozen_peer;
 mod killed_peer;
 mod lanes;
+mod lanes_of_strangers;
 mod oversized_message;
+mod refused;
 mod strangers;
 
 use std::path::PathBuf;

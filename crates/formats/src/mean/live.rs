@@ -66,6 +66,13 @@ pub(super) fn faults(meaning: &mut Meaning<'_, '_>, tables: Vec<Tree>, robots: &
 /// side.
 fn known_robots(meaning: &mut Meaning<'_, '_>, params: &Params, key: &str, robots: &Node, path: &str) {
     let Some(Value::Texts(texts)) = params.value(key) else { return };
+    if texts.iter().all(|t| t.trim().is_empty()) {
+        let what = format!("`{key}` names no robot, and a fault that does nothing is none");
+        let d = Diagnostic::error("wrong-fault", what).at(params.span(key)).on(path);
+        meaning.context.report(
+            d.help(format!("write `{key} = [\"r1\"]` with the names of robots, or leave this fault out")),
+        );
+    }
     let names = texts.iter().flat_map(|t| t.split_whitespace());
     let known = |name: &str| robots.children.iter().any(|r| r.name == name);
     for name in names.filter(|n| !known(n)) {

@@ -42,6 +42,7 @@ impl<'a> Meaning<'_, 'a> {
                 }
                 Err(d) => {
                     failed.push(param.name);
+                    let d = if d.help.is_none() { d.help(param.summary) } else { d };
                     self.context.report(d.on(path));
                 }
             }

@@ -7,6 +7,7 @@ pub mod config;
 pub mod log;
 pub mod playback;
 mod properties;
+mod told;
 mod toml;
 
 use crate::tree::{self, Data, Tree};
@@ -43,8 +44,8 @@ pub fn fuzz_log(data: &[u8]) {
         }
     }
     let _ = log::read("fuzz.log", &text);
-    if let Ok((scenario, _)) = playback::scenario(&lines, "fuzz", 10.0, 0.1) {
-        assert!(tree::parse(&scenario, SourceId(0)).is_ok(), "the scenario that plays a log can be read");
+    if let Ok(played) = playback::scenario(&lines, "fuzz", 10.0, 0.1) {
+        assert!(tree::parse(&played.text, SourceId(0)).is_ok(), "the scenario that plays a log can be read");
     }
     let Ok(animation) = log::Animation::of(&lines) else { return };
     for &robot in animation.robots.keys() {

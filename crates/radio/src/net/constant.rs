@@ -1,6 +1,7 @@
 //! The constant network: every message takes the same time.
 
 use super::faulty::{self, Faulty, Flaws};
+use super::prompt::Prompt;
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
@@ -44,28 +45,13 @@ pub struct Constant {
 
 impl NetworkModel for Constant {
     fn start(&self, robots: u32) -> Box<dyn Network> {
-        Box::new(Faulty::new(Box::new(Running(self.delay_s)), robots, self.flaws.clone()))
+        Box::new(Faulty::new(always(self.delay_s), robots, self.flaws.clone()))
     }
 }
 
-/// It has no memory: a message's arrival is decided when it is sent.
-pub(super) struct Running(pub(super) f64);
-
-impl Network for Running {
-    fn send(&mut self, message: &Message, to: &[u32], air: &mut dyn Air) {
-        let at = air.now().plus(self.0);
-        for robot in to {
-            air.deliver(message, *robot, at);
-        }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, image: &[u8]) -> Result<(), String> {
-        faulty::no_memory(image)
-    }
+/// A network on which every message takes so long.
+pub(super) fn always(delay_s: f64) -> Box<dyn Network> {
+    Box::new(Prompt(move |_: &dyn Air, _: &Message, _| delay_s))
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ impl Flaws {
         };
         if flaws.burst_begin > 0.0 && flaws.burst_end == 0.0 {
             let what = "bursts of loss begin and never end: `burst_end` is `0`";
-            return Err(Diagnostic::error("out-of-range", what).help("let `burst_end` be more than 0"));
+            let d = Diagnostic::error("out-of-range", what).at(p.span("burst_end"));
+            return Err(d.help("let `burst_end` be more than 0"));
         }
         Ok(flaws)
     }
@@ -98,19 +99,12 @@ impl Flaws {
     }
 }
 
-/// For networks without memory.
-///
-/// # Errors
-/// When there is one.
-pub(super) fn no_memory(image: &[u8]) -> Result<(), String> {
-    if image.is_empty() { Ok(()) } else { Err("this network has no memory, and here is one".to_owned()) }
-}
-
 /// A network with flaws and faults.
 pub struct Faulty {
     inner: Box<dyn Network>,
     robots: u32,
     flaws: Flaws,
+    is_flawless: bool,
     state: State,
 }
 
@@ -137,13 +131,14 @@ impl Faulty {
     /// Wraps a network for so many robots.
     #[must_use]
     pub fn new(inner: Box<dyn Network>, robots: u32, flaws: Flaws) -> Faulty {
-        Faulty { inner, robots, flaws, state: State { keep: 64, ..State::default() } }
+        let is_flawless = flaws.none();
+        Faulty { inner, robots, flaws, is_flawless, state: State { keep: 64, ..State::default() } }
     }
 
     /// Whether messages pass as the wrapped network decides.
     fn calm(&self) -> bool {
         let State { groups, loss, delay_s, .. } = &self.state;
-        groups.is_none() && *loss == 0.0 && *delay_s == 0.0 && self.flaws.none()
+        self.is_flawless && groups.is_none() && *loss == 0.0 && *delay_s == 0.0
     }
 
     fn with_air(&mut self, air: &mut dyn Air, work: impl FnOnce(&mut dyn Network, &mut dyn Air)) {

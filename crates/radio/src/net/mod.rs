@@ -12,6 +12,7 @@
 mod constant;
 pub mod faulty;
 mod metric;
+mod prompt;
 pub mod radio;
 mod random;
 mod reliable;

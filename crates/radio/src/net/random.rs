@@ -2,6 +2,7 @@
 
 use super::draws;
 use super::faulty::{self, Faulty, Flaws};
+use super::prompt::Prompt;
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
@@ -41,32 +42,11 @@ pub struct Random {
 
 impl NetworkModel for Random {
     fn start(&self, robots: u32) -> Box<dyn Network> {
-        let running = Running { mean_s: self.mean_s, least_s: self.least_s };
-        Box::new(Faulty::new(Box::new(running), robots, self.flaws.clone()))
-    }
-}
-
-/// It has no memory: a message's arrival is decided when it is sent.
-struct Running {
-    mean_s: f64,
-    least_s: f64,
-}
-
-impl Network for Running {
-    fn send(&mut self, message: &Message, to: &[u32], air: &mut dyn Air) {
-        let now = air.now();
-        for robot in to {
-            let delay = self.least_s + air.chance(message, *robot).exponential(draws::DELAY, self.mean_s);
-            air.deliver(message, *robot, now.plus(delay));
-        }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, image: &[u8]) -> Result<(), String> {
-        faulty::no_memory(image)
+        let (mean_s, least_s) = (self.mean_s, self.least_s);
+        let delay_s = move |air: &dyn Air, message: &Message, to| {
+            least_s + air.chance(message, to).exponential(draws::DELAY, mean_s)
+        };
+        Box::new(Faulty::new(Box::new(Prompt(delay_s)), robots, self.flaws.clone()))
     }
 }
 

@@ -3,7 +3,7 @@
 //! It is the constant network without flaws. A run's faults (partitions, loss, delay) still count: whoever
 //! writes them into a scenario means them.
 
-use super::constant::Running;
+use super::constant::always;
 use super::faulty::{Faulty, Flaws};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
@@ -37,7 +37,7 @@ pub struct Reliable {
 impl NetworkModel for Reliable {
     fn start(&self, robots: u32) -> Box<dyn Network> {
         let flaws = Flaws { fifo: true, ..Flaws::default() };
-        Box::new(Faulty::new(Box::new(Running(self.delay_s)), robots, flaws))
+        Box::new(Faulty::new(always(self.delay_s), robots, flaws))
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use swarmyard_base::chance::{Draw, Purpose};
 use swarmyard_base::{Moment, Time, Uid, Vec2};
+use swarmyard_part_api::chord::{crossing, edges_of, through_disc, through_polygon};
 use swarmyard_part_api::{Air, Loss, Message, Network};
 
 /// A message that arrived.
@@ -233,9 +234,9 @@ impl Air for StillAir {
         for solid in &self.solids {
             let (edges, inside) = match solid {
                 Solid::Disc(centre, radius) => through_disc(a, b, *centre, *radius),
-                Solid::Polygon(corners) => through_polygon(a, b, corners),
+                Solid::Polygon(corners) => through_polygon(a, b, edges_of(corners)),
             };
-            all = (all.0 + edges, all.1 + inside);
+            all = (all.0 + edges, all.1 + inside * (b - a).norm());
         }
         all
     }
@@ -258,51 +259,6 @@ impl Air for StillAir {
     fn wake(&mut self, at: Moment, token: u64) {
         self.ask(at, What::Wake(token));
     }
-}
-
-/// Where the way from `a` to `b` crosses an edge, as a share of the way.
-fn crossing(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> Option<f64> {
-    let (way, edge) = (b - a, d - c);
-    let turn = way.cross(edge);
-    if turn == 0.0 {
-        return None;
-    }
-    let t = (c - a).cross(edge) / turn;
-    let u = (c - a).cross(way) / turn;
-    // Half-open in the edge, so that a way through a corner crosses one of the two edges that meet there.
-    ((0.0..=1.0).contains(&t) && (0.0..1.0).contains(&u)).then_some(t)
-}
-
-fn through_disc(a: Vec2, b: Vec2, centre: Vec2, radius: f64) -> (u32, f64) {
-    let (way, from) = (b - a, a - centre);
-    let (qa, qb, qc) = (way.norm2(), from.dot(way), from.norm2() - radius * radius);
-    let d = qb * qb - qa * qc;
-    if qa == 0.0 || d <= 0.0 {
-        return (0, 0.0);
-    }
-    let (near, far) = ((-qb - d.sqrt()) / qa, (-qb + d.sqrt()) / qa);
-    let edges = [near, far].iter().filter(|t| (0.0..=1.0).contains(*t)).count() as u32;
-    (edges, (far.clamp(0.0, 1.0) - near.clamp(0.0, 1.0)) * qa.sqrt())
-}
-
-fn through_polygon(a: Vec2, b: Vec2, corners: &[Vec2]) -> (u32, f64) {
-    let edges = (0..corners.len()).map(|k| (corners[k], corners[(k + 1) % corners.len()]));
-    let mut cuts: Vec<f64> = edges.clone().filter_map(|(c, d)| crossing(a, b, c, d)).collect();
-    let crossed = cuts.len() as u32;
-    cuts.extend([0.0, 1.0]);
-    cuts.sort_by(f64::total_cmp);
-    let mut inside = 0.0;
-    for pair in cuts.windows(2) {
-        let p = a + (b - a) * (0.5 * (pair[0] + pair[1]));
-        // A point is inside when a ray to the right crosses the border an odd number of times.
-        let right = edges.clone().filter(|(c, d)| {
-            (c.y > p.y) != (d.y > p.y) && p.x < c.x + (p.y - c.y) / (d.y - c.y) * (d.x - c.x)
-        });
-        if right.count() % 2 == 1 {
-            inside += pair[1] - pair[0];
-        }
-    }
-    (crossed, inside * (b - a).norm())
 }
 
 #[cfg(test)]

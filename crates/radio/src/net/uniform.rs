@@ -2,6 +2,7 @@
 
 use super::draws;
 use super::faulty::{self, Faulty, Flaws};
+use super::prompt::Prompt;
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_base::units::Unit;
@@ -27,7 +28,8 @@ fn build(p: &Params, _: &TypeLayout<'_>) -> Result<Built, Diagnostic> {
     let (least_s, most_s) = (p.num("least"), p.num("most"));
     if most_s < least_s {
         let what = format!("the greatest delay `{most_s}` s is less than the least, `{least_s}` s");
-        return Err(Diagnostic::error("out-of-range", what).help("let `most` be at least `least`"));
+        let d = Diagnostic::error("out-of-range", what).at(p.span("most").or(p.span("least")));
+        return Err(d.help("let `most` be at least `least`"));
     }
     Ok(Built::Network(Arc::new(Uniform { least_s, most_s, flaws: Flaws::from_params(p)? })))
 }
@@ -45,32 +47,11 @@ pub struct Uniform {
 
 impl NetworkModel for Uniform {
     fn start(&self, robots: u32) -> Box<dyn Network> {
-        let running = Running { least_s: self.least_s, most_s: self.most_s };
-        Box::new(Faulty::new(Box::new(running), robots, self.flaws.clone()))
-    }
-}
-
-/// It has no memory: a message's arrival is decided when it is sent.
-struct Running {
-    least_s: f64,
-    most_s: f64,
-}
-
-impl Network for Running {
-    fn send(&mut self, message: &Message, to: &[u32], air: &mut dyn Air) {
-        let now = air.now();
-        for robot in to {
-            let delay = air.chance(message, *robot).between(draws::DELAY, self.least_s, self.most_s);
-            air.deliver(message, *robot, now.plus(delay));
-        }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn load(&mut self, image: &[u8]) -> Result<(), String> {
-        faulty::no_memory(image)
+        let (least_s, most_s) = (self.least_s, self.most_s);
+        let delay_s = move |air: &dyn Air, message: &Message, to| {
+            air.chance(message, to).between(draws::DELAY, least_s, most_s)
+        };
+        Box::new(Faulty::new(Box::new(Prompt(delay_s)), robots, self.flaws.clone()))
     }
 }
 

@@ -12,7 +12,8 @@
 //! that said `Ack` from running ahead through rounds that are not needed.
 //!
 //! A robot that did not propose joins with the first value it hears of. One that comes back after a crash has
-//! forgotten what it promised: it only learns decisions and never votes again.
+//! forgotten what it promised: it only learns decisions and never votes again, and says so, because others would wait for
+//! it as coordinator.
 //!
 //! | | |
 //! |---|---|
@@ -21,7 +22,7 @@
 //! | guarantees | validity, integrity, uniform agreement always; termination if a majority never crashes, everybody who lives proposes, the detector is ◇S, and links lose nothing between robots that live (put `reliable-link` below where the network loses) |
 //! | messages | failure-free, in one instance: n − 1 proposals, n − 1 acks, (n − 1)² for the decision; 3 steps to the last decision |
 //! | memory | an instance is forgotten with its decision; what remains is a run of numbers |
-//! | model-checked | n = 3, rounds ≤ 2, any suspicions, any order of messages, one crash: `tests/model` |
+//! | model-checked | n = 3, rounds ≤ 2, any suspicions, any order of messages, one crash, after which it may come back: `tests/model` |
 
 use super::instances::{Closed, Instance, majority, shown};
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,8 @@ enum Word {
     Next { round: u32 },
     /// Of anybody: that is it.
     Decide { value: Bytes },
+    /// Of one that has come back: do not wait for me, in any instance.
+    Forgot,
 }
 
 impl ProtocolModel for ChandraToueg {
@@ -106,6 +109,7 @@ impl ProtocolModel for ChandraToueg {
             pause_s: self.pause_s,
             forgot: false,
             suspects: BTreeSet::new(),
+            mute: BTreeSet::new(),
             open: BTreeMap::new(),
             closed: Closed::default(),
         })
@@ -125,6 +129,7 @@ impl ProtocolModel for ChandraToueg {
             Word::Nack { round } => ("NACK", format!("round {round}")),
             Word::Next { round } => ("NEXT", format!("round {round}")),
             Word::Decide { value } => ("DECIDE", shown(&value)),
+            Word::Forgot => return (String::from("FORGOT"), String::new()),
         };
         (kind.to_owned(), format!("instance {} {rest}", at.number))
     }
@@ -137,6 +142,8 @@ struct Council {
     /// It came back after a crash: what it promised before is gone, so it must not vote.
     forgot: bool,
     suspects: BTreeSet<u32>,
+    /// Those among them that have come back and vote no more, whatever the detector says.
+    mute: BTreeSet<u32>,
     open: BTreeMap<Instance, Case>,
     closed: Closed,
 }
@@ -172,6 +179,9 @@ impl Microprotocol for Council {
         self.forgot = cx.persisted::<bool>().is_some();
         if self.forgot {
             cx.say("consensus: came back without memory, only learns decisions from now on");
+            // It lives, so no detector will say that nobody need wait for it as coordinator.
+            let at = Instance { user: 0, number: 0 };
+            send(cx, cx.others(), at, Word::Forgot);
         }
         cx.persist(&true);
     }
@@ -185,13 +195,8 @@ impl Microprotocol for Council {
 
     fn indication(&mut self, port: usize, what: Indication, cx: &mut Cx<'_>) {
         match what {
-            Indication::Suspected(robot) if port == DETECTOR => {
-                self.suspects.insert(robot);
-                for at in self.open.keys().copied().collect::<Vec<_>>() {
-                    self.advance(at, cx);
-                }
-            }
-            Indication::Trusted(robot) if port == DETECTOR => {
+            Indication::Suspected(robot) if port == DETECTOR => self.suspect(robot, cx),
+            Indication::Trusted(robot) if port == DETECTOR && !self.mute.contains(&robot) => {
                 self.suspects.remove(&robot);
             }
             Indication::Delivered { from, bytes } if from < cx.robots() => {
@@ -234,6 +239,14 @@ fn case_of(open: &mut BTreeMap<Instance, Case>, at: Instance) -> &mut Case {
 }
 
 impl Council {
+    /// Waits no longer for what this robot would say as coordinator.
+    fn suspect(&mut self, robot: u32, cx: &mut Cx<'_>) {
+        self.suspects.insert(robot);
+        for at in self.open.keys().copied().collect::<Vec<_>>() {
+            self.advance(at, cx);
+        }
+    }
+
     /// Begins round 1 with this estimate, unless it takes part already.
     fn join(&mut self, at: Instance, value: &Bytes, cx: &mut Cx<'_>) {
         if self.forgot || self.closed.contains(at) {
@@ -249,6 +262,10 @@ impl Council {
     fn heard(&mut self, from: u32, at: Instance, word: Word, cx: &mut Cx<'_>) {
         if let Word::Decide { value } = word {
             return self.decide(at, &value, Some(from), cx);
+        }
+        if word == Word::Forgot {
+            self.mute.insert(from);
+            return self.suspect(from, cx);
         }
         if self.forgot || self.closed.contains(at) {
             return;

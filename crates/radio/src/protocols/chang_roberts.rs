@@ -3,8 +3,9 @@
 use super::leader_election::{DETECTOR, LINK, ports};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use swarmyard_base::Diagnostic;
 use swarmyard_part_api::{
-    Cx, Indication, Microprotocol, Misfit, PortSpec, ProtocolModel, Request, ServiceKind, User, from_bytes,
+    Company, Cx, Indication, Microprotocol, PortSpec, ProtocolModel, Request, ServiceKind, User, from_bytes,
     memory_is_serde,
 };
 
@@ -35,16 +36,16 @@ impl ProtocolModel for ChangRoberts {
         ports()
     }
 
-    fn misfit(&self, peers: &[u32]) -> Option<Misfit> {
+    fn misfits(&self, company: &Company<'_>) -> Vec<(&'static str, Diagnostic)> {
         if self.order.is_empty() {
-            return None;
+            return Vec::new();
         }
-        let stranger = self.order.iter().find_map(|robot| Misfit::stranger("order", *robot, peers));
-        let left_out = peers.iter().find(|robot| !self.order.contains(robot));
-        stranger.or_else(|| {
-            let what = format!("`order` leaves out robot `{}`, which would never hear who leads", left_out?);
-            Some(Misfit { key: "order", what, help: Misfit::those(peers) })
-        })
+        let stranger = self.order.iter().find_map(|robot| company.stranger("order", *robot));
+        let left_out = company.peers.iter().find(|robot| !self.order.contains(robot)).map(|robot| {
+            let what = format!("`order` leaves out robot `{robot}`, which would never hear who leads");
+            Diagnostic::error("unknown-robot", what).help(company.those())
+        });
+        stranger.or(left_out).map(|d| ("order", d)).into_iter().collect()
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {

@@ -23,7 +23,7 @@
 //! | guarantees | view agreement and view synchrony always; progress while consensus makes some and the detector is eventually right (◇P). One group only: where robots are parted, views go on at most on the side with a majority of all robots |
 //! | messages | per change: 1 broadcast for the wish, one for each member's flush, and one consensus |
 //! | memory | messages of a view are kept until the next view |
-//! | model-checked | n = 2 on `chandra-toueg`, a message and one that quits, any order of messages: `tests/model` |
+//! | model-checked | on `chandra-toueg`, any order of messages: n = 2 and 3, a message and one that quits; n = 3, one that is excluded, speaks and may crash; one that is suspected at any moment and may crash: `tests/model` |
 
 use super::instances::shown;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,7 @@ impl ProtocolModel for MembershipByConsensus {
             suspects: BTreeSet::new(),
             flush: None,
             early: Vec::new(),
+            gone: None,
             decided: BTreeMap::new(),
         })
     }
@@ -171,6 +172,8 @@ struct Place {
     flush: Option<Flush>,
     /// What came for later views.
     early: Vec<(u32, Word)>,
+    /// The last view in which it said that it has forgotten.
+    gone: Option<u64>,
     /// Decisions about later views.
     decided: BTreeMap<u64, Bytes>,
 }
@@ -277,7 +280,7 @@ impl Place {
 
     fn heard(&mut self, from: u32, word: Word, cx: &mut Cx<'_>) {
         if self.forgot {
-            return self.heard_as_outsider(from, &word, cx);
+            return self.heard_as_outsider(from, word, cx);
         }
         let view = match &word {
             Word::Data { view, .. } | Word::Flush { view, .. } | Word::Doubt { view, .. } => *view,
@@ -304,13 +307,17 @@ impl Place {
         }
     }
 
-    /// Whoever waits for a flush of a robot that has forgotten must hear that there is none.
-    fn heard_as_outsider(&mut self, from: u32, word: &Word, cx: &mut Cx<'_>) {
-        let Word::Flush { view, .. } = *word else { return };
-        let gone = Word::Flush { view, delivered: None, changes: BTreeMap::new() };
-        if from != cx.me() && self.early.iter().all(|(_, word)| *word != gone) {
-            self.early = vec![(cx.me(), gone.clone())];
-            cx.broadcast(BROADCAST, &gone);
+    /// Whoever waits for a flush of a robot that has forgotten must hear that there is none. And what is said in the
+    /// view that lets it in may come before it hears of that view.
+    fn heard_as_outsider(&mut self, from: u32, word: Word, cx: &mut Cx<'_>) {
+        let wants_in = self.wishes.contains_key(&cx.me());
+        match word {
+            Word::Data { view, .. } if wants_in && view > self.view => self.early.push((from, word)),
+            Word::Flush { view, .. } if from != cx.me() && self.gone != Some(view) => {
+                self.gone = Some(view);
+                cx.broadcast(BROADCAST, &Word::Flush { view, delivered: None, changes: BTreeMap::new() });
+            }
+            _ => {}
         }
     }
 
@@ -431,13 +438,13 @@ impl Place {
             }
             if next.join.contains(&cx.me()) {
                 self.forgot = false;
-                self.early.clear();
                 self.view = number - 1;
                 self.members.clear();
                 self.enter(next.stay.union(&next.join).copied().collect(), cx);
                 return self.install(cx);
             }
             self.view = number;
+            self.early.retain(|(_, word)| matches!(word, Word::Data { view, .. } if *view > number));
             if let Some(member) = self.wishes.get(&cx.me()).copied() {
                 self.wish(cx.me(), member, cx);
             }

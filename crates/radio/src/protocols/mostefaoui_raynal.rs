@@ -22,7 +22,7 @@
 //! | guarantees | validity, integrity, uniform agreement always; termination if a majority never crashes, everybody who lives proposes, the detector is ◇S, and links lose nothing between robots that live |
 //! | messages | failure-free: n − 1 in the first step, (n − 1)² in the second (so n(n − 1) in all, and never more than that per step), then at most n(n − 1) for the decision; 2 steps |
 //! | memory | an instance is forgotten with its decision; what remains is a run of numbers |
-//! | model-checked | n = 3, rounds ≤ 2, any suspicions, any order of messages, one crash: `tests/model` |
+//! | model-checked | n = 3, rounds ≤ 2, any suspicions, any order of messages, one crash, after which it may come back: `tests/model` |
 
 use super::instances::{Closed, Instance, majority, shown};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,8 @@ enum Word {
     Echo { round: u32, value: Option<Bytes> },
     /// Of anybody: that is it.
     Decide { value: Bytes },
+    /// Of one that has come back: do not wait for me, in any instance.
+    Forgot,
 }
 
 impl ProtocolModel for MostefaouiRaynal {
@@ -87,6 +89,7 @@ impl ProtocolModel for MostefaouiRaynal {
         Box::new(Council {
             forgot: false,
             suspects: BTreeSet::new(),
+            mute: BTreeSet::new(),
             open: BTreeMap::new(),
             closed: Closed::default(),
         })
@@ -101,6 +104,7 @@ impl ProtocolModel for MostefaouiRaynal {
             Word::Echo { round, value: Some(value) } => ("ECHO", format!("round {round} {}", shown(&value))),
             Word::Echo { round, value: None } => ("ECHO", format!("round {round} nothing")),
             Word::Decide { value } => ("DECIDE", shown(&value)),
+            Word::Forgot => return (String::from("FORGOT"), String::new()),
         };
         (kind.to_owned(), format!("instance {} {rest}", at.number))
     }
@@ -112,6 +116,8 @@ struct Council {
     /// It came back after a crash: what it promised before is gone, so it must not vote.
     forgot: bool,
     suspects: BTreeSet<u32>,
+    /// Those among them that have come back and vote no more, whatever the detector says.
+    mute: BTreeSet<u32>,
     open: BTreeMap<Instance, Case>,
     closed: Closed,
 }
@@ -133,6 +139,9 @@ impl Microprotocol for Council {
         self.forgot = cx.persisted::<bool>().is_some();
         if self.forgot {
             cx.say("consensus: came back without memory, only learns decisions from now on");
+            // It lives, so no detector will say that nobody need wait for it as coordinator.
+            let at = Instance { user: 0, number: 0 };
+            send(cx, cx.others(), at, Word::Forgot);
         }
         cx.persist(&true);
     }
@@ -146,13 +155,8 @@ impl Microprotocol for Council {
 
     fn indication(&mut self, port: usize, what: Indication, cx: &mut Cx<'_>) {
         match what {
-            Indication::Suspected(robot) if port == DETECTOR => {
-                self.suspects.insert(robot);
-                for at in self.open.keys().copied().collect::<Vec<_>>() {
-                    self.advance(at, cx);
-                }
-            }
-            Indication::Trusted(robot) if port == DETECTOR => {
+            Indication::Suspected(robot) if port == DETECTOR => self.suspect(robot, cx),
+            Indication::Trusted(robot) if port == DETECTOR && !self.mute.contains(&robot) => {
                 self.suspects.remove(&robot);
             }
             Indication::Delivered { from, bytes } if from < cx.robots() => {
@@ -160,6 +164,10 @@ impl Microprotocol for Council {
                 match word {
                     Word::Decide { value } => self.decide(at, &value, Some(from), cx),
                     Word::Echo { round, value } => self.echoed(from, at, round, value, cx),
+                    Word::Forgot => {
+                        self.mute.insert(from);
+                        self.suspect(from, cx);
+                    }
                 }
             }
             _ => {}
@@ -172,6 +180,14 @@ fn coordinator(round: u32, cx: &Cx<'_>) -> u32 {
 }
 
 impl Council {
+    /// Waits no longer for what this robot would say as coordinator.
+    fn suspect(&mut self, robot: u32, cx: &mut Cx<'_>) {
+        self.suspects.insert(robot);
+        for at in self.open.keys().copied().collect::<Vec<_>>() {
+            self.advance(at, cx);
+        }
+    }
+
     /// Begins round 1 with this estimate, unless it takes part already.
     fn join(&mut self, at: Instance, value: &Bytes, cx: &mut Cx<'_>) {
         if self.forgot || self.closed.contains(at) {

@@ -14,7 +14,7 @@
 //! - **Model-checked** with 3 robots and 2 messages to a depth of 16 steps (the token never rests), links that reorder.
 //!   With `uniform` also with 3 robots, one message and one crash, until the token has been passed on three times.
 
-use super::ordering::{Inbox, Letter, Places, Seen, asked, came_back};
+use super::ordering::{Inbox, Letter, Places, Seen, Token, Turn, asked, came_back};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,9 +73,7 @@ impl ProtocolModel for MovingSequencer {
             inbox: Inbox::default(),
             unplaced: BTreeMap::new(),
             placed: Seen::default(),
-            token: None,
-            last_pass: 0,
-            timer: None,
+            turn: Turn::default(),
             places: Places::new(self.uniform),
         })
     }
@@ -83,9 +81,7 @@ impl ProtocolModel for MovingSequencer {
     fn show(&self, bytes: &[u8]) -> (String, String) {
         match from_bytes::<Message>(bytes) {
             Ok(Message::Data(letter)) => ("DATA".into(), letter.words()),
-            Ok(Message::Token(token)) => {
-                ("TOKEN".into(), format!("pass {} next place {}", token.pass, token.place))
-            }
+            Ok(Message::Token(token)) => ("TOKEN".into(), token.words()),
             Ok(Message::Order(place, letter)) => {
                 ("ORDER".into(), format!("place {place}: {}", letter.words()))
             }
@@ -93,15 +89,6 @@ impl ProtocolModel for MovingSequencer {
             Err(why) => ("BAD".into(), why),
         }
     }
-}
-
-/// The right to number messages.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Token {
-    /// How often it was passed on: an old copy is not the token.
-    pass: u64,
-    /// The next free place.
-    place: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -122,10 +109,7 @@ struct Memory {
     unplaced: BTreeMap<(u32, u64), Letter>,
     /// Messages with a place.
     placed: Seen,
-    token: Option<Token>,
-    /// Of the last token that was here.
-    last_pass: u64,
-    timer: Option<u64>,
+    turn: Turn,
     places: Places,
 }
 
@@ -133,7 +117,7 @@ impl Microprotocol for Memory {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.retired = came_back(cx);
         if cx.me() == 0 && !self.retired {
-            self.take(Token { pass: 1, place: 0 }, cx);
+            self.take(Token::FIRST, cx);
         }
     }
 
@@ -165,7 +149,7 @@ impl Microprotocol for Memory {
                 }
                 self.work(cx);
             }
-            Ok(Message::Token(token)) if token.pass > self.last_pass => self.take(token, cx),
+            Ok(Message::Token(token)) => self.take(token, cx),
             Ok(Message::Order(place, letter) | Message::Have(place, letter)) => {
                 self.note(&letter);
                 if self.places.put(place, letter.clone(), from, cx) {
@@ -178,8 +162,7 @@ impl Microprotocol for Memory {
     }
 
     fn timer(&mut self, timer: u64, cx: &mut Cx<'_>) {
-        if self.timer == Some(timer) {
-            self.timer = None;
+        if self.turn.is_over(timer) {
             self.pass_on(cx);
         }
     }
@@ -189,11 +172,12 @@ impl Microprotocol for Memory {
 
 impl Memory {
     fn take(&mut self, token: Token, cx: &mut Cx<'_>) {
-        self.last_pass = token.pass;
-        self.token = Some(token);
+        if !self.turn.take(token) {
+            return;
+        }
         self.work(cx);
-        if self.token.is_some() && cx.robots() > 1 {
-            self.timer = Some(cx.set_timer(self.hold_s));
+        if self.turn.token.is_some() {
+            self.turn.hold(self.hold_s, cx);
         }
     }
 
@@ -207,7 +191,7 @@ impl Memory {
     ///
     /// Why it must know all earlier places: else it could give a second one to the same message.
     fn work(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut token) = self.token else { return };
+        let Some(mut token) = self.turn.token else { return };
         if self.unplaced.is_empty() || self.places.first_unknown() < token.place {
             return;
         }
@@ -219,20 +203,13 @@ impl Memory {
             self.places.put(token.place, letter, cx.me(), cx);
             token.place += 1;
         }
-        self.token = Some(token);
+        self.turn.token = Some(token);
         self.pass_on(cx);
     }
 
     fn pass_on(&mut self, cx: &mut Cx<'_>) {
-        if cx.robots() == 1 {
-            return;
-        }
-        if let Some(timer) = self.timer.take() {
-            cx.cancel_timer(timer);
-        }
-        if let Some(Token { pass, place }) = self.token.take() {
-            let next = (cx.me() + 1) % cx.robots();
-            cx.send_to(LINK, next, &Message::Token(Token { pass: pass + 1, place }));
+        if let Some((next, token)) = self.turn.pass_on(cx) {
+            cx.send_to(LINK, next, &Message::Token(token));
         }
     }
 }

@@ -8,7 +8,8 @@
 //!   consensus does, whoever crashes. Not FIFO, unless the broadcast below is.
 //! - **Assumes**: a reliable broadcast (what one robot that does not crash delivers, all do), and consensus.
 //! - **Messages**: those of one reliable broadcast per message, and of one consensus per batch.
-//! - **Model-checked** with 3 robots and 2 messages over a consensus that is one robot's word.
+//! - **Model-checked** with 3 robots and 2 messages over a consensus that is one robot's word, and over `chandra-toueg`, with
+//!   a crash; with 1 message also over `mostefaoui-raynal`, and over a detector that doubts the first coordinator.
 
 use super::ordering::{Letter, Seen, asked, came_back};
 use serde::{Deserialize, Serialize};

@@ -109,6 +109,75 @@ impl Seen {
     }
 }
 
+/// The right to give letters their places: it goes round from robot to robot.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Token {
+    /// How often it was passed on: an old copy is not the token.
+    pass: u64,
+    /// The next free place.
+    pub(super) place: u64,
+}
+
+impl Token {
+    /// As the first robot has it at the start.
+    pub(super) const FIRST: Token = Token { pass: 1, place: 0 };
+
+    /// For logs.
+    pub(super) fn words(&self) -> String {
+        format!("pass {} next place {}", self.pass, self.place)
+    }
+}
+
+/// A robot's part in passing the token round.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Turn {
+    /// While it is here.
+    pub(super) token: Option<Token>,
+    /// Of the last token that was here.
+    last_pass: u64,
+    timer: Option<u64>,
+}
+
+impl Turn {
+    /// The token has come; answers whether it is no old copy.
+    pub(super) fn take(&mut self, token: Token) -> bool {
+        let is_new = token.pass > self.last_pass;
+        if is_new {
+            self.last_pass = token.pass;
+            self.token = Some(token);
+        }
+        is_new
+    }
+
+    /// There is nothing to do with the token: it goes on after a while.
+    pub(super) fn hold(&mut self, seconds: f64, cx: &mut Cx<'_>) {
+        if cx.robots() > 1 {
+            self.timer = Some(cx.set_timer(seconds));
+        }
+    }
+
+    /// Whether this timer says that it is time for the token to go on.
+    pub(super) fn is_over(&mut self, timer: u64) -> bool {
+        let is_over = self.timer == Some(timer);
+        if is_over {
+            self.timer = None;
+        }
+        is_over
+    }
+
+    /// Lets go of the token: to whom it goes, and how. Who is alone keeps it.
+    pub(super) fn pass_on(&mut self, cx: &mut Cx<'_>) -> Option<(u32, Token)> {
+        if cx.robots() == 1 {
+            return None;
+        }
+        if let Some(timer) = self.timer.take() {
+            cx.cancel_timer(timer);
+        }
+        let Token { pass, place } = self.token.take()?;
+        Some(((cx.me() + 1) % cx.robots(), Token { pass: pass + 1, place }))
+    }
+}
+
 /// Delivers letters by their place in one common sequence.
 ///
 /// Uniform means: not before most robots are known to have the letter in that place. Then at least one of

@@ -17,7 +17,7 @@
 //! | guarantees | validity and uniform agreement always; termination for who has proposed or heard of the instance, if a majority is up for long enough and one robot leads (Ω) |
 //! | messages | failure-free, proposed by the leader: 5(n − 1): prepare, promise, accept, accepted, decide; 4 steps until the leader knows, 5 until all do. Others' proposals cost one message each to hand over |
 //! | memory | an instance is forgotten with its decision; the values that were decided last, `keep` of each user, are kept for those who come late, also through a crash. Who has missed more than that of one user is never told of the older ones |
-//! | model-checked | n = 3, two leaders with one ballot each, messages in any order, any number of times or never: `tests/model` |
+//! | model-checked | n = 3, two leaders with one ballot each, messages in any order, any number of times or never; two that do not hear each other, and one robot that crashes and comes back: `tests/model` |
 
 use super::instances::{Closed, Instance, majority, shown};
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@
 //! they do every `forget` seconds (0 means never: then it keeps all). A crashed robot says nothing any more, so
 //! from then on lazy keeps all.
 //! Model-checked in `tests/model/broadcasts.rs`: eager, 3 robots, 3 messages of two of them, 1 crash at any moment, messages of
-//! the crashed robot lost or not.
+//! the crashed robot lost or not; lazy, the same with 2 messages, whose senders are suspected at any moment.
 
 use super::common::{Parcel, Seen, Stamp, few, next_life, port_param};
 use serde::{Deserialize, Serialize};

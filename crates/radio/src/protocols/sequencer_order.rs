@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use swarmyard_base::Diagnostic;
 use swarmyard_part_api::{
-    Built, Class, Cx, Indication, Kind, Link, Microprotocol, Misfit, Param, ParamType, PortSpec,
+    Built, Class, Company, Cx, Indication, Kind, Link, Microprotocol, Param, ParamType, PortSpec,
     ProtocolModel, ProtocolPort, Request, ServiceKind, Sheet, TypeLayout, User, from_bytes, memory_is_serde,
 };
 use swarmyard_scene::{Params, Value};
@@ -62,8 +62,8 @@ impl ProtocolModel for SequencerOrder {
         vec![PortSpec::new("link", ServiceKind::Link)]
     }
 
-    fn misfit(&self, peers: &[u32]) -> Option<Misfit> {
-        Misfit::stranger("sequencer", self.sequencer, peers)
+    fn misfits(&self, company: &Company<'_>) -> Vec<(&'static str, Diagnostic)> {
+        company.stranger("sequencer", self.sequencer).map(|d| ("sequencer", d)).into_iter().collect()
     }
 
     fn start(&self) -> Box<dyn Microprotocol> {

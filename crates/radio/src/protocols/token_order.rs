@@ -14,7 +14,7 @@
 //! - **Model-checked** with 3 robots and 2 messages to a depth of 24 steps (the token never rests), links that reorder.
 //!   With `uniform` also with 3 robots, one message and one crash, until the token has been passed on three times.
 
-use super::ordering::{Letter, Places, asked, came_back};
+use super::ordering::{Letter, Places, Token, Turn, asked, came_back};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -71,18 +71,14 @@ impl ProtocolModel for TokenOrder {
             retired: false,
             sent: 0,
             pending: VecDeque::new(),
-            token: None,
-            last_pass: 0,
-            timer: None,
+            turn: Turn::default(),
             places: Places::new(self.uniform),
         })
     }
 
     fn show(&self, bytes: &[u8]) -> (String, String) {
         match from_bytes::<Message>(bytes) {
-            Ok(Message::Token(token)) => {
-                ("TOKEN".into(), format!("pass {} next place {}", token.pass, token.place))
-            }
+            Ok(Message::Token(token)) => ("TOKEN".into(), token.words()),
             Ok(Message::Order(place, letter)) => {
                 ("ORDER".into(), format!("place {place}: {}", letter.words()))
             }
@@ -90,15 +86,6 @@ impl ProtocolModel for TokenOrder {
             Err(why) => ("BAD".into(), why),
         }
     }
-}
-
-/// The right to number messages.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Token {
-    /// How often it was passed on: an old copy is not the token.
-    pass: u64,
-    /// The next free place.
-    place: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -114,10 +101,7 @@ struct Memory {
     retired: bool,
     sent: u64,
     pending: VecDeque<Letter>,
-    token: Option<Token>,
-    /// Of the last token that was here.
-    last_pass: u64,
-    timer: Option<u64>,
+    turn: Turn,
     places: Places,
 }
 
@@ -125,7 +109,7 @@ impl Microprotocol for Memory {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.retired = came_back(cx);
         if cx.me() == 0 && !self.retired {
-            self.take(Token { pass: 1, place: 0 }, cx);
+            self.take(Token::FIRST, cx);
         }
     }
 
@@ -144,7 +128,7 @@ impl Microprotocol for Memory {
             return;
         }
         match from_bytes(&bytes) {
-            Ok(Message::Token(token)) if token.pass > self.last_pass => self.take(token, cx),
+            Ok(Message::Token(token)) => self.take(token, cx),
             Ok(Message::Order(place, letter) | Message::Have(place, letter))
                 if self.places.put(place, letter.clone(), from, cx) =>
             {
@@ -155,8 +139,7 @@ impl Microprotocol for Memory {
     }
 
     fn timer(&mut self, timer: u64, cx: &mut Cx<'_>) {
-        if self.timer == Some(timer) {
-            self.timer = None;
+        if self.turn.is_over(timer) {
             self.pass_on(cx);
         }
     }
@@ -166,17 +149,18 @@ impl Microprotocol for Memory {
 
 impl Memory {
     fn take(&mut self, token: Token, cx: &mut Cx<'_>) {
-        self.last_pass = token.pass;
-        self.token = Some(token);
-        if self.pending.is_empty() && cx.robots() > 1 {
-            self.timer = Some(cx.set_timer(self.hold_s));
+        if !self.turn.take(token) {
+            return;
+        }
+        if self.pending.is_empty() {
+            self.turn.hold(self.hold_s, cx);
         }
         self.work(cx);
     }
 
     /// Sends what there is, if it may, and passes the token on.
     fn work(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut token) = self.token else { return };
+        let Some(mut token) = self.turn.token else { return };
         if self.pending.is_empty() {
             return;
         }
@@ -187,20 +171,13 @@ impl Memory {
             self.places.put(token.place, letter, cx.me(), cx);
             token.place += 1;
         }
-        self.token = Some(token);
+        self.turn.token = Some(token);
         self.pass_on(cx);
     }
 
     fn pass_on(&mut self, cx: &mut Cx<'_>) {
-        if cx.robots() == 1 {
-            return;
-        }
-        if let Some(timer) = self.timer.take() {
-            cx.cancel_timer(timer);
-        }
-        if let Some(Token { pass, place }) = self.token.take() {
-            let next = (cx.me() + 1) % cx.robots();
-            cx.send_to(LINK, next, &Message::Token(Token { pass: pass + 1, place }));
+        if let Some((next, token)) = self.turn.pass_on(cx) {
+            cx.send_to(LINK, next, &Message::Token(token));
         }
     }
 }

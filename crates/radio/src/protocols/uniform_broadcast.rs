@@ -8,7 +8,8 @@
 //! perfect — a detector that suspects wrongly makes `all` lose uniformity. No order is promised.
 //!
 //! Cost: n(n − 1) messages, two steps. Memory: messages that are not delivered yet, and numbers.
-//! Model-checked in `tests/model/broadcasts.rs`: majority, 3 robots, 2 messages, 1 crash at any moment.
+//! Model-checked in `tests/model/broadcasts.rs`: majority, 3 robots, 2 messages, 1 crash at any moment; all, the same with a
+//! detector that is never wrong, and 1 message with 2 crashes.
 
 use super::common::{Parcel, Seen, Stamp, few, next_life, port_param};
 use serde::{Deserialize, Serialize};

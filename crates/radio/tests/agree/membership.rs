@@ -130,6 +130,45 @@ fn who_comes_back_is_out_until_it_joins_again() {
     }
 }
 
+/// What is said at the very beginning of a view may come to a robot that joins before it hears of the view.
+#[test]
+fn who_joins_hears_all_that_is_said_in_its_first_view() {
+    let mut heard = 0;
+    for seed in 0..200 {
+        let wires = Wires::new(Delay::Exponential(0.02));
+        let mut lab = Lab::new(seed, &graph("reliable-broadcast"), 3, &wires);
+        lab.crash(1.0, 2);
+        lab.recover(2.0, 2);
+        lab.at(4.0, 2, Group::Join);
+        // Most of these wait for the new view to begin.
+        (0..20).for_each(|k| cast(&mut lab, 4.0 + 0.01 * f64::from(k), k % 2, &format!("m{k}")));
+        lab.run_until(8.0).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        fine(safety(lab.trace()), seed);
+        let said = [0, 1, 2].map(|p| said_in_the_last_view(lab.trace(), p));
+        if last_view(lab.trace(), 0).1 == [0, 1, 2] {
+            assert_eq!(said[0], said[2], "seed {seed}");
+            assert_eq!(said[0], said[1], "seed {seed}");
+            heard += said[2].len();
+        }
+    }
+    println!("{heard} messages in first views");
+    assert!(heard > 1000, "{heard}");
+}
+
+/// What a process was handed in its last view, sorted.
+fn said_in_the_last_view(trace: &Trace, process: u32) -> Vec<Vec<u8>> {
+    let mut said = Vec::new();
+    for (.., what) in trace.indications().filter(|i| i.1 == process) {
+        match what {
+            Indication::View { .. } => said.clear(),
+            Indication::Delivered { bytes, .. } => said.push(bytes.to_vec()),
+            _ => {}
+        }
+    }
+    said.sort();
+    said
+}
+
 /// One group only: the side without a majority gets no view.
 #[test]
 fn parted_robots_never_have_two_groups() {

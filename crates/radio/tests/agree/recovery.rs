@@ -56,6 +56,25 @@ fn paxos_tells_a_robot_that_comes_back_what_was_decided() {
     fine(check::consensus::safety(lab.trace()), 1);
 }
 
+/// Robot 0 is the first coordinator of every instance. It is up, so no detector suspects it; and it votes no more.
+#[test]
+fn nobody_waits_for_a_coordinator_that_has_come_back() {
+    for class in ["chandra-toueg", "mostefaoui-raynal"] {
+        for (n, down) in [(3, vec![0]), (5, vec![0, 1])] {
+            let mut lab = Lab::new(1, &consensus(class, false), n, &Wires::new(Delay::Fixed(0.01)));
+            for p in &down {
+                lab.crash(0.1, *p);
+                lab.recover(0.2, *p);
+            }
+            (0..n).for_each(|p| propose(&mut lab, 1.0, p, 1, &format!("v{p}")));
+            lab.run_until(5.0).expect("comes to rest");
+            let decided = lab.trace().indications().filter(|i| is_decision(i.3, 1)).count();
+            assert_eq!(decided, n as usize, "{class} with {n} robots");
+            fine(check::consensus::safety(lab.trace()), 1);
+        }
+    }
+}
+
 /// The other two forget what they promised, so one that comes back must not vote: here it would make up the
 /// majority for a second value. Two of three have crashed and come back; only decisions reach them.
 #[test]

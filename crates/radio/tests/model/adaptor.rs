@@ -26,7 +26,8 @@
 //! a constant. Messages of a crashed process may be late for ever, so [`at_rest`] does not wait for them: that
 //! covers crashes in the middle of sending. `Net::Lossy` also loses messages of the living, and doubles and
 //! reorders them; a message sent again is the same message there, so retransmission stays finite. Crashed
-//! processes stay down, unless the system is made by [`recovering`]; then they come back with what they persisted.
+//! processes stay down, unless the system is made by [`recovering`]; then they come back with what they persisted,
+//! and by [`forgetful`] with nothing. How often that may happen is for a boundary to say ([`crashes`]).
 
 use stateright::Model as _;
 use stateright::actor::{
@@ -50,7 +51,20 @@ pub(crate) struct Process {
     model: Arc<GraphModel>,
     script: Vec<Request>,
     processes: u32,
-    recovers: bool,
+    comeback: Comeback,
+    /// Two that never hear each other.
+    parted: Option<[u32; 2]>,
+}
+
+/// With what a process comes back after a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comeback {
+    /// It does not.
+    Never,
+    /// With what it persisted.
+    Whole,
+    /// As on the first day.
+    Empty,
 }
 
 /// What it knows, and all it asked and was told.
@@ -59,7 +73,7 @@ pub(crate) struct Life {
     memory: Vec<u8>,
     /// In order.
     pub(crate) notes: Vec<Note>,
-    timers: BTreeMap<u64, u16>,
+    pub(crate) timers: BTreeMap<u64, u16>,
     /// The light it shows. A gps answers (light & 7, light >> 3 & 3): wheels made for tests say by it where
     /// they are.
     pub(crate) light: u8,
@@ -141,17 +155,22 @@ pub(crate) type Snapshot = ActorModelState<Process, ()>;
 
 /// As many processes as there are scripts. Crashed ones stay down.
 pub(crate) fn system(model: &Arc<GraphModel>, scripts: Vec<Vec<Request>>, net: Net) -> System {
-    make(model, scripts, net, false)
+    make(model, scripts, net, Comeback::Never)
 }
 
 /// The same; crashed processes may come back.
 pub(crate) fn recovering(model: &Arc<GraphModel>, scripts: Vec<Vec<Request>>, net: Net) -> System {
-    make(model, scripts, net, true)
+    make(model, scripts, net, Comeback::Whole)
 }
 
-fn make(model: &Arc<GraphModel>, scripts: Vec<Vec<Request>>, net: Net, recovers: bool) -> System {
+/// The same; they come back without what they persisted. For negative controls.
+pub(crate) fn forgetful(model: &Arc<GraphModel>, scripts: Vec<Vec<Request>>, net: Net) -> System {
+    make(model, scripts, net, Comeback::Empty)
+}
+
+fn make(model: &Arc<GraphModel>, scripts: Vec<Vec<Request>>, net: Net, comeback: Comeback) -> System {
     let processes = scripts.len() as u32;
-    let process = |script| Process { model: Arc::clone(model), script, processes, recovers };
+    let process = |script| Process { model: Arc::clone(model), script, processes, comeback, parted: None };
     let (network, lossy) = match net {
         Net::Unordered => (Network::new_unordered_nonduplicating([]), LossyNetwork::No),
         Net::Ordered => (Network::new_ordered([]), LossyNetwork::No),
@@ -170,6 +189,30 @@ fn make(model: &Arc<GraphModel>, scripts: Vec<Vec<Request>>, net: Net, recovers:
 pub(crate) fn within(state: &Snapshot, fine: fn(&[u8]) -> bool) -> bool {
     let messages = || state.network.iter_all().all(|envelope| fine(&envelope.msg.bytes));
     state.actor_states.iter().all(|life| !life.gone) && messages()
+}
+
+/// The same system where two processes never hear each other.
+pub(crate) fn parted(mut system: System, two: [u32; 2]) -> System {
+    system.actors.iter_mut().for_each(|process| process.parted = Some(two));
+    system
+}
+
+/// How often somebody has crashed, whether or not it has come back.
+pub(crate) fn crashes(state: &Snapshot) -> usize {
+    let back = |life: &Arc<Life>| life.notes.iter().filter(|n| **n == Note::CrashedAndRecovered).count();
+    let down = state.crashed.iter().filter(|down| **down).count();
+    down + state.actor_states.iter().map(back).sum::<usize>()
+}
+
+/// Whether only those are suspected that are down: what a perfect detector says. The probe must use the detector.
+pub(crate) fn rightly_suspected(state: &Snapshot) -> bool {
+    let right = |note: &Note| !matches!(note, Note::Suspected(_, robot) if !state.crashed[*robot as usize]);
+    state.actor_states.iter().all(|life| life.notes.iter().all(right))
+}
+
+/// How many messages a process was handed.
+pub(crate) fn delivered(state: &Snapshot, process: usize) -> usize {
+    state.actor_states[process].notes.iter().filter(|n| matches!(n, Note::Delivered(..))).count()
 }
 
 /// A request to broadcast a text.
@@ -194,15 +237,27 @@ pub(crate) fn at_rest(system: &System, state: &Snapshot, checker: fn(&Trace) -> 
     checker(&trace(state)).is_empty() || !is_at_rest(system, state)
 }
 
+/// The same where nothing happens that is out of bounds: for bounds that are part of what is assumed, like a
+/// detector that is never wrong.
+pub(crate) fn at_rest_within(system: &System, state: &Snapshot, checker: fn(&Trace) -> Violations) -> bool {
+    checker(&trace(state)).is_empty()
+        || !rests(system, state, |next| next == state || !system.within_boundary(next))
+}
+
 /// Whether nothing more is going to happen: no message of a living process is under way, and no timer of one
 /// changes anything.
 fn is_at_rest(system: &System, state: &Snapshot) -> bool {
+    rests(system, state, |next| next == state)
+}
+
+/// Whether all that can happen leads to a state that is nothing new.
+fn rests(system: &System, state: &Snapshot, nothing_new: impl Fn(&Snapshot) -> bool) -> bool {
     let mut actions = Vec::new();
     system.actions(state, &mut actions);
     actions.into_iter().all(|action| match &action {
         ActorModelAction::Drop(_) | ActorModelAction::Crash(_) | ActorModelAction::Recover(_) => true,
         ActorModelAction::Deliver { src, .. } if state.crashed[usize::from(*src)] => true,
-        _ => system.next_state(state, action).is_none_or(|next| next == *state),
+        _ => system.next_state(state, action).is_none_or(|next| nothing_new(&next)),
     })
 }
 
@@ -322,15 +377,27 @@ impl Process {
         let mut graph = Graph::new(&self.model);
         graph.load(&life.memory).expect("it was saved by such a graph");
         let (me, robots, top) = (usize::from(id) as u32, self.processes, top(&self.model));
-        let mut hands = Hands { me, robots, top, life: life.clone(), out };
+        let mut hands = Hands { me, robots, top, parted: self.parted, life: life.clone(), out };
         work(&mut graph, &mut hands).expect("protocols come to rest");
         let mut next = hands.life;
         next.memory = graph.save();
-        if self.recovers && next != *life {
-            graph.crash();
-            out.save(Kept { memory: graph.save(), notes: next.notes.clone() });
+        if next != *life {
+            self.keep(graph, &next, out);
         }
         next
+    }
+
+    /// Writes down what it would come back with.
+    fn keep(&self, mut graph: Graph, life: &Life, out: &mut Out<Process>) {
+        let memory = match self.comeback {
+            Comeback::Never => return,
+            Comeback::Whole => {
+                graph.crash();
+                graph.save()
+            }
+            Comeback::Empty => Graph::new(&self.model).save(),
+        };
+        out.save(Kept { memory, notes: life.notes.clone() });
     }
 
     fn port_for(&self, request: &Request) -> usize {
@@ -355,10 +422,11 @@ impl Actor for Process {
             gone: false,
         };
         match kept {
-            Some(_) if !self.recovers => return Life { gone: true, ..life },
+            Some(_) if self.comeback == Comeback::Never => return Life { gone: true, ..life },
             Some(kept) => {
                 (life.memory, life.notes) = (kept.memory.clone(), kept.notes.clone());
                 life.notes.push(Note::CrashedAndRecovered);
+                out.save(Kept { memory: kept.memory.clone(), notes: life.notes.clone() });
             }
             None => {
                 // So that a later start is known to be a recovery.
@@ -410,6 +478,7 @@ struct Hands<'a> {
     me: u32,
     robots: u32,
     top: u16,
+    parted: Option<[u32; 2]>,
     life: Life,
     out: &'a mut Out<Process>,
 }
@@ -429,7 +498,10 @@ impl Robot for Hands<'_> {
     }
     fn say(&mut self, _text: &str) {}
     fn send(&mut self, protocol: u32, to: &[u32], bytes: Arc<[u8]>) {
-        for to in to {
+        let cut = |to: &u32| {
+            self.parted.is_some_and(|two| *to != self.me && two.contains(to) && two.contains(&self.me))
+        };
+        for to in to.iter().filter(|to| !cut(to)) {
             self.out.send(Id::from(*to as usize), Packet { protocol, bytes: bytes.to_vec() });
         }
     }

@@ -1,72 +1,19 @@
 //! Consensus, elections and membership, through every schedule at small sizes.
 
-use crate::adaptor::{Net, Note, Snapshot, System, at_rest, system, trace, within};
+use crate::adaptor::{
+    Net, Note, Snapshot, System, at_rest, crashes, forgetful, parted, recovering, system, trace, within,
+};
 use crate::everybody_wins::EverybodyWins;
-use serde::{Deserialize, Serialize};
+use crate::oracle::{AnyMoment, Word};
 use stateright::{Checker, Expectation, Model};
 use std::sync::Arc;
-use swarmyard_part_api::{
-    Cx, GraphModel, Group, Indication, Microprotocol, PortSpec, Propose, ProtocolModel, Registry, Request,
-    ServiceKind, memory_is_serde,
-};
-use swarmyard_radio::check::{consensus, leader, membership};
+use swarmyard_part_api::{GraphModel, Propose, ProtocolModel, Registry, Request, ServiceKind};
+use swarmyard_radio::check::{consensus, leader};
 use swarmyard_radio::lab::Stack;
 use swarmyard_radio::protocols::chandra_toueg::ChandraToueg;
 use swarmyard_radio::protocols::mostefaoui_raynal::MostefaouiRaynal;
 use swarmyard_radio::protocols::paxos::Paxos;
 use swarmyard_scene::Value;
-
-/// Says each of these things once, each at any moment: the worst detector or leader service there is.
-#[derive(Clone)]
-struct AnyMoment {
-    provides: ServiceKind,
-    /// By process.
-    says: Vec<Vec<Word>>,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-enum Word {
-    Suspected(u32),
-    Leads(u32),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Oracle {
-    says: Vec<Vec<Word>>,
-    /// Timers, and what is said when they run out.
-    open: Vec<(u64, Word)>,
-}
-
-impl ProtocolModel for AnyMoment {
-    fn provides(&self) -> Option<ServiceKind> {
-        Some(self.provides)
-    }
-
-    fn ports(&self) -> Vec<PortSpec> {
-        Vec::new()
-    }
-
-    fn start(&self) -> Box<dyn Microprotocol> {
-        Box::new(Oracle { says: self.says.clone(), open: Vec::new() })
-    }
-}
-
-impl Microprotocol for Oracle {
-    memory_is_serde!();
-
-    fn start(&mut self, cx: &mut Cx<'_>) {
-        self.open = self.says[cx.me() as usize].clone().into_iter().map(|w| (cx.set_timer(1.0), w)).collect();
-    }
-
-    fn timer(&mut self, timer: u64, cx: &mut Cx<'_>) {
-        if let Some(k) = self.open.iter().position(|o| o.0 == timer) {
-            cx.tell_all(match self.open.remove(k).1 {
-                Word::Suspected(robot) => Indication::Suspected(robot),
-                Word::Leads(robot) => Indication::Leads(robot),
-            });
-        }
-    }
-}
 
 fn registry() -> Registry {
     let mut registry = Registry::new();
@@ -76,8 +23,7 @@ fn registry() -> Registry {
 
 /// A consensus on a detector that suspects the first two coordinators at any moment.
 fn on_doubts(class: &str) -> Arc<GraphModel> {
-    let says = (0..3_u32).map(|me| (0..2).filter(|q| *q != me).map(Word::Suspected).collect()).collect();
-    let detector = AnyMoment { provides: ServiceKind::Detector, says };
+    let detector = AnyMoment::suspecting(3, &[0, 1]);
     let registry = registry();
     let stack = Stack::new(&registry).model("fd", Arc::new(detector), &[]).class("agree", class, &[]);
     stack.probe(&["agree"]).build().unwrap()
@@ -129,11 +75,11 @@ fn check_consensus(name: &str, system: System) {
     checker.assert_properties();
 }
 
-fn chandra_toueg_rounds(bytes: &[u8]) -> bool {
+pub(crate) fn chandra_toueg_rounds(bytes: &[u8]) -> bool {
     number(&ChandraToueg::default().show(bytes).1, "round").is_none_or(|r| r <= 2)
 }
 
-fn mostefaoui_raynal_rounds(bytes: &[u8]) -> bool {
+pub(crate) fn mostefaoui_raynal_rounds(bytes: &[u8]) -> bool {
     number(&MostefaouiRaynal.show(bytes).1, "round").is_none_or(|r| r <= 2)
 }
 
@@ -151,10 +97,20 @@ fn mostefaoui_raynal_agrees_with_three_robots_in_two_rounds_whatever_is_suspecte
     check_consensus("mostefaoui-raynal n = 3, rounds <= 2, one crash", system);
 }
 
-/// Two of three believe to lead, at any moment.
-fn two_leaders() -> Arc<GraphModel> {
+/// A consensus on doubts, and one robot that crashes at any moment and comes back at any later one.
+fn council(class: &str, make: Make) -> System {
+    let system = make(&on_doubts(class), three_values(), Net::Unordered).max_crashes(1);
+    let system = match class {
+        "chandra-toueg" => system.within_boundary(|_, s| within(s, chandra_toueg_rounds) && crashes(s) <= 1),
+        _ => system.within_boundary(|_, s| within(s, mostefaoui_raynal_rounds) && crashes(s) <= 1),
+    };
+    system.property(Expectation::Always, "safety", |_, s| safe(s))
+}
+
+/// Two of three believe to lead: at any moment, or from the start on.
+fn two_leaders(at_once: bool) -> Arc<GraphModel> {
     let says = vec![vec![Word::Leads(0)], vec![Word::Leads(1)], Vec::new()];
-    let leader = AnyMoment { provides: ServiceKind::Leader, says };
+    let leader = AnyMoment { provides: ServiceKind::Leader, at_once, says };
     let registry = registry();
     let stack = Stack::new(&registry).model("leader", Arc::new(leader), &[]).class("agree", "paxos", &[]);
     stack.probe(&["agree"]).build().unwrap()
@@ -167,7 +123,7 @@ fn first_ballots(bytes: &[u8]) -> bool {
 #[test]
 fn paxos_agrees_with_two_leaders_while_messages_are_lost_doubled_and_late() {
     let scripts = vec![vec![proposes("a")], vec![proposes("b")], vec![]];
-    let checker = system(&two_leaders(), scripts, Net::Repeating)
+    let checker = system(&two_leaders(false), scripts, Net::Repeating)
         .within_boundary(|_, s| within(s, first_ballots))
         .property(Expectation::Always, "safety", |_, s| safe(s))
         .property(Expectation::Sometimes, "all decide a", |_, s| all_decide(s, "a"))
@@ -178,6 +134,63 @@ fn paxos_agrees_with_two_leaders_while_messages_are_lost_doubled_and_late() {
         .join();
     report("paxos n = 3, two leaders, one ballot each", &checker);
     checker.assert_properties();
+}
+
+/// How a system of processes that come back after a crash is made.
+type Make = fn(&Arc<GraphModel>, Vec<Vec<Request>>, Net) -> System;
+
+/// Two leaders that do not hear each other, so both need robot 2 for a majority; and any one crashes at any moment and
+/// comes back at any later one.
+fn paxos_with_one_that_comes_back(make: Make) -> System {
+    let scripts = vec![vec![proposes("a")], vec![proposes("b")], vec![]];
+    parted(make(&two_leaders(true), scripts, Net::Repeating), [0, 1])
+        .max_crashes(1)
+        .within_boundary(|_, s| within(s, first_ballots) && crashes(s) <= 1)
+        .property(Expectation::Always, "safety", |_, s| safe(s))
+}
+
+/// As it is: with what it persisted.
+#[test]
+fn paxos_agrees_when_one_crashes_and_comes_back() {
+    let checker = paxos_with_one_that_comes_back(recovering)
+        .property(Expectation::Sometimes, "all decide a, one of them in its second life", |_, s| {
+            all_decide(s, "a") && crashes(s) == 1
+        })
+        .property(Expectation::Sometimes, "all decide b", |_, s| all_decide(s, "b"))
+        .checker()
+        .threads(2)
+        .spawn_dfs()
+        .join();
+    report("paxos n = 3, one crashes and comes back", &checker);
+    checker.assert_properties();
+}
+
+/// Negative control: the same, and who comes back has forgotten what it promised and accepted.
+#[test]
+fn a_paxos_that_forgets_its_promises_disagrees() {
+    let checker = paxos_with_one_that_comes_back(forgetful).checker().threads(2).spawn_dfs().join();
+    report("paxos n = 3, one crashes and forgets", &checker);
+    checker.assert_any_discovery("safety");
+}
+
+/// Who comes back only listens.
+#[test]
+fn consensus_agrees_when_one_crashes_and_comes_back() {
+    for class in ["chandra-toueg", "mostefaoui-raynal"] {
+        let checker = council(class, recovering).checker().threads(2).target_max_depth(9).spawn_bfs().join();
+        report(&format!("{class} n = 3, one crashes and comes back, to depth 9"), &checker);
+        checker.assert_properties();
+    }
+}
+
+/// Negative control: who comes back with nothing persisted votes again, and there are two decisions.
+#[test]
+fn who_votes_twice_makes_two_decisions() {
+    for class in ["chandra-toueg", "mostefaoui-raynal"] {
+        let control = council(class, forgetful).checker().threads(2).spawn_dfs().join();
+        report(&format!("{class} n = 3, one crashes and forgets"), &control);
+        control.assert_any_discovery("safety");
+    }
 }
 
 /// Which orders of a ring are there, with 0 first: the rest is the same turned round.
@@ -258,33 +271,4 @@ fn a_bully_without_bounds_on_time_makes_two_leaders() {
         .spawn_bfs()
         .join();
     checker.assert_any_discovery("one leader");
-}
-
-/// A message and one who quits, at any moment, in a group of two on real consensus.
-#[test]
-fn a_group_of_two_keeps_views_synchronous() {
-    let registry = registry();
-    let detector = AnyMoment { provides: ServiceKind::Detector, says: vec![Vec::new(); 2] };
-    let graph = Stack::new(&registry)
-        .model("fd", Arc::new(detector), &[])
-        .class("spread", "best-effort-broadcast", &[])
-        .class("agree", "chandra-toueg", &[])
-        .class("group", "membership", &[])
-        .probe(&["group"])
-        .build()
-        .unwrap();
-    let scripts = vec![vec![Group::Cast(b"x"[..].into()).into()], vec![Group::Quit.into()]];
-    let checker = system(&graph, scripts, Net::Unordered)
-        .property(Expectation::Always, "safety", |_, s| membership::safety(&trace(s)).is_empty())
-        .property(Expectation::Always, "the same view", |m, s| at_rest(m, s, membership::settled))
-        .property(Expectation::Sometimes, "both hear it", |_, s| {
-            let goes = |n: &Note| matches!(n, Note::View(_, 1, members) if members[..] == [0]);
-            s.actor_states.iter().all(|life| life.notes.iter().any(goes))
-        })
-        .checker()
-        .threads(2)
-        .spawn_dfs()
-        .join();
-    report("membership n = 2, a message and one that quits", &checker);
-    checker.assert_properties();
 }

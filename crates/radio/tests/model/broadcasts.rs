@@ -1,6 +1,10 @@
 //! The plain broadcasts and the reliable link, through every schedule at small sizes.
 
-use crate::adaptor::{Net, Note, Snapshot, at_rest, recovering, says, system, told, trace};
+use crate::adaptor::{
+    Net, Note, Snapshot, System, at_rest, at_rest_within, delivered, recovering, rightly_suspected, says,
+    system, told, trace, within,
+};
+use crate::oracle::AnyMoment;
 use stateright::{Checker, Expectation, Model};
 use std::sync::Arc;
 use swarmyard_part_api::{GraphModel, Registry, Request, ToRobots};
@@ -43,7 +47,7 @@ fn all_told(state: &Snapshot, many: usize) -> bool {
     (0..state.actor_states.len()).all(|p| told(state, p) == many)
 }
 
-fn report(name: &str, checker: &impl Checker<crate::adaptor::System>) {
+fn report(name: &str, checker: &impl Checker<System>) {
     println!("{name}: {} states, depth {}", checker.unique_state_count(), checker.max_depth());
 }
 
@@ -109,6 +113,75 @@ fn reliable_broadcast_agrees_under_a_crash_but_not_uniformly() {
         .spawn_bfs()
         .join();
     control.assert_any_discovery("fifo");
+}
+
+/// A broadcast on a detector by which everybody comes to suspect these robots, at any moment.
+fn graph_on(suspected: &[u32], class: &str, params: &[(&str, Value)]) -> Arc<GraphModel> {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    Stack::new(&registry)
+        .model("fd", Arc::new(AnyMoment::suspecting(3, suspected)), &[])
+        .class("top", class, params)
+        .probe(&["top", "fd"])
+        .build()
+        .unwrap()
+}
+
+/// Everybody was handed so many messages.
+fn all_delivered(state: &Snapshot, many: usize) -> bool {
+    (0..state.actor_states.len()).all(|p| delivered(state, p) == many)
+}
+
+/// Two messages over the lazy kind, and a crash of any one.
+fn lazy(suspected: &[u32]) -> System {
+    let graph = graph_on(suspected, "reliable-broadcast", &[("mode", text("lazy"))]);
+    system(&graph, one_each(), Net::Unordered)
+        .max_crashes(1)
+        .property(Expectation::Always, "integrity", |_, s| broadcast::integrity(&trace(s)).is_empty())
+        .property(Expectation::Always, "reliable", |m, s| at_rest(m, s, broadcast::reliable))
+        .property(Expectation::Sometimes, "all deliver", |_, s| all_delivered(s, 2))
+}
+
+#[test]
+fn lazy_reliable_broadcast_agrees_under_a_crash_whatever_is_suspected_before() {
+    // Both senders are suspected in the end, rightly or not.
+    let checker = lazy(&[0, 1]).checker().threads(2).spawn_dfs().join();
+    report("reliable-broadcast, lazy, one crash", &checker);
+    checker.assert_properties();
+    // A detector that never finds out about robot 1.
+    let control = lazy(&[0]).checker().spawn_bfs().join();
+    control.assert_no_discovery("integrity");
+    control.assert_any_discovery("reliable");
+}
+
+/// Messages that wait for all that are not suspected.
+fn waits_for_all(scripts: Vec<Vec<Request>>, crashes: usize) -> System {
+    let graph = graph_on(&[0, 1, 2], "uniform-broadcast", &[("wait_for", text("all"))]);
+    system(&graph, scripts, Net::Unordered)
+        .max_crashes(crashes)
+        .property(Expectation::Always, "integrity", |_, s| broadcast::integrity(&trace(s)).is_empty())
+        .property(Expectation::Always, "uniform", |m, s| at_rest_within(m, s, broadcast::uniform))
+}
+
+#[test]
+fn uniform_broadcast_that_waits_for_all_is_uniform_whoever_crashes_if_no_suspicion_is_wrong() {
+    let one = || vec![vec![says("a")], vec![], vec![]];
+    for (scripts, crashes) in [(one_each(), 1), (one(), 2)] {
+        let (messages, name) = (scripts.iter().flatten().count(), format!("uniform, all, {crashes} crashes"));
+        let system = waits_for_all(scripts, crashes)
+            .within_boundary(|_, s| within(s, |_| true) && rightly_suspected(s));
+        let system = match messages {
+            1 => system.property(Expectation::Sometimes, "all deliver", |_, s| all_delivered(s, 1)),
+            _ => system.property(Expectation::Sometimes, "all deliver", |_, s| all_delivered(s, 2)),
+        };
+        let checker = system.checker().threads(2).spawn_dfs().join();
+        report(&name, &checker);
+        checker.assert_properties();
+    }
+    // A detector that is wrong: somebody delivers alone, and crashes.
+    let control = waits_for_all(one(), 1).checker().spawn_bfs().join();
+    control.assert_no_discovery("integrity");
+    control.assert_any_discovery("uniform");
 }
 
 #[test]
@@ -183,6 +256,20 @@ fn causal_broadcast_keeps_causal_order_under_a_crash_but_not_total_order() {
 
 fn to(robot: u32, text: &str) -> Request {
     ToRobots { to: vec![robot].into(), bytes: text.as_bytes().into() }.into()
+}
+
+/// Negative control: the network itself.
+#[test]
+fn a_network_that_doubles_is_no_reliable_link() {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    let graph = Stack::new(&registry).probe(&["network"]).build().unwrap();
+    let checker = system(&graph, vec![vec![to(1, "a")], vec![]], Net::Lossy)
+        .property(Expectation::Always, "once", |_, s| link_is_sound(s))
+        .checker()
+        .spawn_bfs()
+        .join();
+    checker.assert_any_discovery("once");
 }
 
 fn link() -> Arc<GraphModel> {

@@ -9,8 +9,10 @@ mod clocks;
 mod detectors;
 #[path = "../support/everybody_wins.rs"]
 mod everybody_wins;
+mod membership;
 #[path = "../support/one_word.rs"]
 mod one_word;
+mod oracle;
 mod orders;
 #[path = "../support/polite_mutex.rs"]
 mod polite_mutex;

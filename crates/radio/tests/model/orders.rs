@@ -1,11 +1,17 @@
 //! Total orders and mutual exclusion, through every schedule at small sizes.
 
 use crate::adaptor::{Net, Note, Snapshot, System, at_rest, says, system, told, trace, within};
+use crate::agree::{chandra_toueg_rounds, mostefaoui_raynal_rounds};
 use crate::one_word::OneWord;
+use crate::oracle::AnyMoment;
 use crate::polite_mutex::PoliteMutex;
+use serde::{Deserialize, Serialize};
 use stateright::{Checker, Expectation, Model};
 use std::sync::{Arc, LazyLock};
-use swarmyard_part_api::{Exclusion, GraphModel, Registry, Request, protocol_id};
+use swarmyard_part_api::{
+    Cx, Exclusion, GraphModel, Indication, Microprotocol, PortSpec, Propose, ProtocolModel, Registry,
+    Request, ServiceKind, User, memory_is_serde, protocol_id,
+};
 use swarmyard_radio::check::broadcast;
 use swarmyard_radio::lab::Stack;
 use swarmyard_scene::Value;
@@ -145,6 +151,96 @@ fn tokens_agree_with_the_dead_only_when_told_so() {
 #[test]
 fn order_by_consensus_is_total_and_complete() {
     check("order-by-consensus", complete(ordered(&by_consensus(), 0)), None);
+}
+
+/// The order over a real consensus, and a detector by which everybody comes to suspect these robots.
+fn over(consensus: &str, suspected: &[u32], scripts: Vec<Vec<Request>>) -> System {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    let graph = Stack::new(&registry)
+        .model("fd", Arc::new(AnyMoment::suspecting(3, suspected)), &[])
+        .class("spread", "best-effort-broadcast", &[])
+        .class("agree", consensus, &[])
+        .class("top", "order-by-consensus", &[("broadcast", Value::Text("spread".into()))])
+        .probe(&["top"])
+        .build()
+        .unwrap();
+    let system = system(&graph, scripts, Net::Unordered)
+        .property(Expectation::Always, "integrity", |_, s| broadcast::integrity(&trace(s)).is_empty())
+        .property(Expectation::Always, "order", |_, s| broadcast::uniform_total_order(&trace(s)).is_empty());
+    match consensus {
+        "chandra-toueg" => system.within_boundary(|_, s| within(s, chandra_toueg_rounds)),
+        _ => system.within_boundary(|_, s| within(s, mostefaoui_raynal_rounds)),
+    }
+}
+
+#[test]
+fn order_by_consensus_is_total_over_chandra_toueg() {
+    let calm =
+        over("chandra-toueg", &[], one_each())
+            .property(Expectation::Sometimes, "all deliver", |_, s| all_told(s, 2));
+    check("order over chandra-toueg", complete(calm), None);
+    let crash = over("chandra-toueg", &[], one_each()).max_crashes(1);
+    check("order over chandra-toueg, one crash", crash, None);
+}
+
+#[test]
+fn order_by_consensus_goes_on_over_chandra_toueg_without_its_first_coordinator() {
+    let one = vec![vec![says("a")], vec![], vec![]];
+    let system = over("chandra-toueg", &[0], one).max_crashes(1).property(
+        Expectation::Sometimes,
+        "the others deliver without it",
+        |_, s| s.crashed[0] && told(s, 0) == 0 && told(s, 1) == 1 && told(s, 2) == 1,
+    );
+    check("order over chandra-toueg, one message, doubts, one crash", system, None);
+}
+
+#[test]
+fn order_by_consensus_is_total_over_mostefaoui_raynal() {
+    let system = over("mostefaoui-raynal", &[], vec![vec![says("a")], vec![], vec![]])
+        .max_crashes(1)
+        .property(Expectation::Sometimes, "all deliver", |_, s| all_told(s, 1));
+    check("order over mostefaoui-raynal, one message, one crash", system, None);
+}
+
+/// Negative control: a consensus by which everybody decides what it has proposed.
+#[test]
+fn order_by_consensus_is_no_order_over_a_consensus_that_disagrees() {
+    let mut registry = Registry::new();
+    swarmyard_radio::register(&mut registry);
+    let graph = Stack::new(&registry)
+        .class("spread", "best-effort-broadcast", &[])
+        .model("word", Arc::new(OwnWord), &[])
+        .class("top", "order-by-consensus", &[("broadcast", Value::Text("spread".into()))])
+        .probe(&["top"])
+        .build()
+        .unwrap();
+    ordered(&graph, 0).checker().spawn_bfs().join().assert_any_discovery("order");
+}
+
+/// Tells everybody that what it has proposed is decided.
+#[derive(Serialize, Deserialize)]
+struct OwnWord;
+
+impl ProtocolModel for OwnWord {
+    fn provides(&self) -> Option<ServiceKind> {
+        Some(ServiceKind::Consensus)
+    }
+    fn ports(&self) -> Vec<PortSpec> {
+        Vec::new()
+    }
+    fn start(&self) -> Box<dyn Microprotocol> {
+        Box::new(OwnWord)
+    }
+}
+
+impl Microprotocol for OwnWord {
+    fn request(&mut self, user: User, request: Request, cx: &mut Cx<'_>) {
+        if let Request::Consensus(Propose { instance, value }) = request {
+            cx.indicate(user, Indication::Decided { instance, value });
+        }
+    }
+    memory_is_serde!();
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use crate::client::{Display, Place};
 use serde_json::{Value, json};
+use swarmyard_record::Recorder;
+use swarmyard_serve::again;
+use swarmyard_sim::Sim;
 
 /// Three robots that call each other; the third crashes for a while, and a radio knows who hears whom.
 fn world(network: &str) -> String {
@@ -216,4 +219,39 @@ fn a_recording_tells_the_messages_as_far_as_it_was_shown() {
     assert_eq!(all(&mut console), lines);
     console.done(json!({ "do": "seek", "stop": 3 }));
     assert_eq!(all(&mut console), lines, "also while an earlier moment is shown");
+}
+
+#[test]
+fn the_recording_of_an_imported_log_tells_its_messages_and_words() {
+    let text = include_str!("../../../formats/tests/neko/figure-5.6.log");
+    let lines = swarmyard_formats::neko::log::read("figure.log", text).unwrap();
+    let played = swarmyard_formats::neko::playback::scenario(&lines, "figure", 10.0, 0.01).unwrap();
+    let place = Place::new();
+    let mut sim = Sim::from_text(&played.text).unwrap();
+    let header = again::header(&sim, "scenario", &[]);
+    let file = place.folder.0.join("figure.mcap");
+    let mut recorder = Recorder::create(&file, &header, sim.model()).unwrap();
+    recorder.start(sim.model(), sim.state());
+    while !sim.is_over() {
+        let frame = sim.step().unwrap();
+        recorder.frame(sim.model(), sim.state(), &frame, sim.journal());
+    }
+    let end = sim.state().stops;
+    assert_eq!(recorder.finish(sim.model(), sim.state(), sim.hash()).stopped, None);
+    let mut console = place.console();
+    console.done(json!({ "do": "open", "path": "figure.mcap" }));
+    console.done(json!({ "do": "seek", "stop": end }));
+    console.until("its end", |d| d.status["stop"] == end);
+    let told = all(&mut console);
+    assert_eq!((of(&told, "sent").count(), of(&told, "received").count(), told.len()), (10, 4, 14));
+    // The first that comes, as the figure has it, with the moment it was sent: an arrow of the chart.
+    let first = of(&told, "received").next().unwrap();
+    assert!((first["t"].as_f64().unwrap() - 0.031).abs() < 1e-12 && first["sent"] == 0.0, "{first}");
+    assert_eq!((&first["from"], &first["to"]), (&json!("/robots/p6"), &json!(["/robots/p1"])));
+    assert_eq!((&first["label"], &first["protocol"]), (&json!("GOTO"), &json!("messages")));
+    let words: Vec<&Value> = console.lines.iter().filter(|l| l["robot"] == "/robots/p5").collect();
+    assert!(words.iter().any(|l| l["text"].as_str().unwrap().contains("go to: (328.1183")), "{words:?}");
+    // Looked at once more, from an earlier moment.
+    console.done(json!({ "do": "seek", "stop": 0 }));
+    assert_eq!(all(&mut console), told);
 }

@@ -2,6 +2,7 @@
 
 use crate::client::{Display, Place, WORLD};
 use serde_json::json;
+use std::time::Duration;
 use swarmyard_serve::frame::Sort;
 use swarmyard_sim::Sim;
 
@@ -27,6 +28,65 @@ fn a_paused_run_steps_exactly_as_often_as_it_is_told() {
     assert_eq!(console.status["state"], "paused");
     let time = console.status["time"].as_f64().unwrap();
     assert!((time - 5.0).abs() < 1e-9, "{time}");
+}
+
+/// Robots that live by events, with a quantum that takes a while: each that has arrived looks once a second where everybody is.
+const GATHERING: &str = r#"format = 1
+[run]
+quantum = "300s"
+duration = "1200s"
+contact = "ghost"
+[type.bot]
+radius = 1
+[[type.bot.part]]
+name = "wheels"
+class = "wheels"
+[[type.bot.part]]
+name = "gps"
+class = "gps"
+[type.bot.algorithm]
+class = "gathering"
+near = 10
+speed = [8, 20]
+turn_speed = [1, 2]
+[[robot]]
+type = "bot"
+count = 500
+layout = { class = "grid", spacing = 8 }
+"#;
+
+/// Nothing of what is shown changes meanwhile, and the run comes to the hashes that it has without a server.
+#[test]
+fn a_pause_does_not_wait_for_the_end_of_a_quantum_of_robots_that_live_by_events() {
+    let place = Place::with(GATHERING);
+    let mut console = place.console();
+    let mut sim = Sim::from_text(GATHERING).unwrap();
+    let first = console.hash_at(0);
+    console.done(json!({ "do": "speed", "factor": null }));
+    console.done(json!({ "do": "start" }));
+    std::thread::sleep(Duration::from_millis(50));
+    console.done(json!({ "do": "pause" }));
+    console.until_state("paused");
+    assert_eq!((console.status["stop"].as_u64(), console.status["hash"].as_str()), (Some(0), Some(&*first)));
+    // What is told now counts from the end of the quantum.
+    console.done(json!({ "do": "quantum", "value": "150s" }));
+    console.done(json!({ "do": "step", "n": 1 }));
+    let hash = format!("{:016x}", sim.step().unwrap().hash);
+    assert_eq!(console.hash_at(1), hash);
+    sim.set_quantum(swarmyard_base::Ratio::new(150, 1).unwrap());
+    console.done(json!({ "do": "start" }));
+    std::thread::sleep(Duration::from_millis(50));
+    console.done(json!({ "do": "pause" }));
+    console.until_state("paused");
+    assert_eq!(console.status["stop"], 1);
+    // An edit waits for the end of the quantum that is under way.
+    let text = GATHERING.replace("1200s", "900s");
+    let revision = console.world["revision"].clone();
+    console.done(json!({ "do": "replace", "text": text, "revision": revision }));
+    sim.step().unwrap();
+    assert_eq!(sim.now().0, 450_000_000_000);
+    console.until("the new world", |d| d.status["duration"] == 900.0 && d.status["stop"] == 2);
+    assert!((console.status["time"].as_f64().unwrap() - 450.0).abs() < 1e-6);
 }
 
 #[test]

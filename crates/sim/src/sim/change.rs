@@ -5,14 +5,15 @@
 //! of a run stand on a shelf, so that a replay makes the same change at the same stop, and a snapshot is
 //! opened in the world it was taken in. Never: a step.
 
+use super::load::compiled;
 use super::{Error, Sim};
 use crate::crowd::Shelf;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swarmyard_base::{Diagnostics, Sources};
+use swarmyard_base::Sources;
 use swarmyard_engine::{
     Compiled, ControllerKind, Graft, Input, InputKind, Journal, Minds, Model, Report, SnapshotError,
-    Standing, Start, State, compile, graft, renumbered, restore, snapshot_world,
+    Standing, Start, State, graft, renumbered, restore, snapshot_world,
 };
 use swarmyard_formats::Loader;
 use swarmyard_part_api::Registry;
@@ -49,11 +50,16 @@ pub struct Shelved {
     start: Start,
 }
 
+impl Shelved {
+    fn new(model: Arc<Model>, state: &State, overrides: &[(String, String)]) -> Shelved {
+        Shelved { model, start: Start::of(state), overrides: overrides.to_vec() }
+    }
+}
+
 impl Worlds {
     /// The shelf of a run that has just begun.
     pub(super) fn begin(model: &Arc<Model>, state: &State, overrides: &[(String, String)]) -> Worlds {
-        let world =
-            Shelved { model: Arc::clone(model), start: Start::of(state), overrides: overrides.to_vec() };
+        let world = Shelved::new(Arc::clone(model), state, overrides);
         Worlds { origin: model.world, all: BTreeMap::from([(model.world, Arc::new(world))]) }
     }
 
@@ -93,10 +99,14 @@ impl Sim {
     /// The report says what became of everything. Of several changes at one stop each is made.
     ///
     /// # Errors
-    /// All problems of the scenario, or who would overlap; the run is as before.
+    /// All problems of the scenario, or who would overlap, or that a step is under way; the run is as before.
     pub fn change(&mut self, scenario: &Scenario<'_>) -> Result<Report, Error> {
+        if self.is_under_way() {
+            return Err(Error::System("a step is under way: the world can be changed at its end".into()));
+        }
         self.enter()?;
-        let (world, warnings) = read(scenario)?;
+        let Compiled { model, state, warnings } = compiled(scenario)?;
+        let world = Shelved::new(Arc::new(model), &state, scenario.overrides);
         let report = self.go_over(&Arc::new(world))?;
         self.warnings = warnings;
         self.journal.push(self.state.stops, InputKind::World(self.model.world));
@@ -108,7 +118,8 @@ impl Sim {
     /// # Errors
     /// All problems of the scenario at once.
     pub fn shelve_world(&mut self, scenario: &Scenario<'_>) -> Result<u64, Error> {
-        let (world, _) = read(scenario)?;
+        let Compiled { model, state, .. } = compiled(scenario)?;
+        let world = Shelved::new(Arc::new(model), &state, scenario.overrides);
         let hash = world.model.world;
         self.worlds.all.entry(hash).or_insert_with(|| Arc::new(world));
         Ok(hash)
@@ -244,6 +255,7 @@ impl Sim {
         self.minds.move_over(&self.model, &world.model, &kinship);
         self.crew.move_over(&self.model, &kinship);
         self.state = state;
+        self.stands = None;
         self.scratch = self.fresh_scratch();
         if let Some(crowd) = &mut self.crowd {
             crowd.reset();
@@ -253,17 +265,6 @@ impl Sim {
         self.model = Arc::clone(&kept.model);
         Ok(report)
     }
-}
-
-fn read(scenario: &Scenario<'_>) -> Result<(Shelved, Diagnostics), Error> {
-    let Scenario { name, text, overrides, loader, registry } = *scenario;
-    let loaded = swarmyard_formats::read(name, text, overrides, loader, registry)
-        .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
-    let Compiled { model, state, warnings } = compile(&loaded.scene, registry)
-        .map_err(|problems| Error::Scenario(loaded.scene.sources.clone(), problems))?;
-    let world = Shelved { start: Start::of(&state), model: Arc::new(model), overrides: overrides.to_vec() };
-    let found = loaded.warnings.0.into_iter().chain(warnings.0);
-    Ok((world, Diagnostics(found.collect())))
 }
 
 /// The inputs of a stop as its step has to see them, where the world changes at it; `state` is that of the run there or later.

@@ -2,7 +2,7 @@
 //!
 //! In: a file, a text or a scene, and options. Out: a [`Sim`], or everything that is wrong at once.
 
-use super::change::Worlds;
+use super::change::{Scenario, Worlds};
 use super::{Error, Sim};
 use crate::folder::{Folder, read_text};
 use std::collections::BTreeMap;
@@ -112,12 +112,8 @@ impl Sim {
         registry: &Registry,
         options: &Options,
     ) -> Result<Sim, Error> {
-        let loaded = swarmyard_formats::read(name, text, &options.overrides, loader, registry)
-            .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
-        let mut sim = Sim::from_scene(&loaded.scene, registry, options)?;
-        let compiled = std::mem::replace(&mut sim.warnings, loaded.warnings);
-        sim.warnings.0.extend(compiled.0);
-        Ok(sim)
+        let overrides = &options.overrides;
+        Sim::begin(compiled(&Scenario { name, text, overrides, loader, registry })?, options)
     }
 
     /// Compiles a scene that a program has built.
@@ -125,8 +121,11 @@ impl Sim {
     /// # Errors
     /// All problems of the scene at once.
     pub fn from_scene(scene: &Scene, registry: &Registry, options: &Options) -> Result<Sim, Error> {
-        let Compiled { model, state, warnings } =
-            compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))?;
+        Sim::begin(compiled_scene(scene, registry)?, options)
+    }
+
+    /// A run before its first step.
+    fn begin(Compiled { model, state, warnings }: Compiled, options: &Options) -> Result<Sim, Error> {
         let threads = if options.threads == 0 { threads_for(model.robots()) } else { options.threads };
         let model = Arc::new(model);
         Ok(Sim {
@@ -145,9 +144,24 @@ impl Sim {
             waiting: Vec::new(),
             crowd: None,
             told: None,
+            stands: None,
             prices: options.elsewhere.as_ref().map_or_else(Prices::default, |e| e.prices.clone()),
         })
     }
+}
+
+/// Reads a scenario and compiles it. Its warnings are those of its reader and those of its compiler.
+pub(super) fn compiled(scenario: &Scenario<'_>) -> Result<Compiled, Error> {
+    let Scenario { name, text, overrides, loader, registry } = *scenario;
+    let loaded = swarmyard_formats::read(name, text, overrides, loader, registry)
+        .map_err(|failed| Error::Scenario(failed.sources, failed.problems))?;
+    let mut compiled = compiled_scene(&loaded.scene, registry)?;
+    compiled.warnings.0.splice(0..0, loaded.warnings.0);
+    Ok(compiled)
+}
+
+fn compiled_scene(scene: &Scene, registry: &Registry) -> Result<Compiled, Error> {
+    compile(scene, registry).map_err(|problems| Error::Scenario(scene.sources.clone(), problems))
 }
 
 /// Fewer robots than this are faster on one thread.

@@ -1,7 +1,7 @@
 //! What a run shows to whoever asks, and what it can be told.
 //!
 //! In: paths of robots and parts. Out: poses, channels, registers, marks; or an input for the journal, which counts from the
-//! next step on. Never: a step.
+//! next step on: while one is under way, from the one after it. Never: a step.
 
 use super::{Error, Sim};
 use std::path::Path;
@@ -94,7 +94,7 @@ impl Sim {
             first: first as u32,
             values: values.to_vec(),
         };
-        self.journal.push(self.state.stops, kind);
+        self.journal.push(self.entrance(), kind);
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl Sim {
         registers.poke(address, bytes, value);
         let bad = registers.bad().first().map(|access| access.why);
         let poke = BusAccess { address, bytes: bytes as u8, write: Some(value) };
-        self.journal.push(self.state.stops, InputKind::Poke(self.model.uids[slot], poke));
+        self.journal.push(self.entrance(), InputKind::Poke(self.model.uids[slot], poke));
         Ok(bad)
     }
 
@@ -135,7 +135,7 @@ impl Sim {
     /// When there is no such robot.
     pub fn skip(&mut self, path: &str) -> Result<(), Error> {
         let slot = self.slot(path)?;
-        self.journal.push(self.state.stops, InputKind::Skip(self.model.uids[slot]));
+        self.journal.push(self.entrance(), InputKind::Skip(self.model.uids[slot]));
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl Sim {
         let code = renewed.code();
         self.code.insert(code, Arc::clone(&renewed));
         self.minds.shelve(renewed);
-        self.journal.push(self.state.stops, InputKind::Code { ty: t as u32, controller: c as u32, code });
+        self.journal.push(self.entrance(), InputKind::Code { ty: t as u32, controller: c as u32, code });
         Ok(code)
     }
 
@@ -233,18 +233,18 @@ impl Sim {
     /// When there is no such robot.
     pub fn halt(&mut self, path: &str, halt: bool) -> Result<(), Error> {
         let slot = self.slot(path)?;
-        self.journal.push(self.state.stops, InputKind::Halt(self.model.uids[slot], halt));
+        self.journal.push(self.entrance(), InputKind::Halt(self.model.uids[slot], halt));
         Ok(())
     }
 
     /// Changes the length of the quantum from the next step on.
     pub fn set_quantum(&mut self, quantum: Ratio) {
-        self.journal.push(self.state.stops, InputKind::Quantum(quantum));
+        self.journal.push(self.entrance(), InputKind::Quantum(quantum));
     }
 
     /// Changes the level of detail from the next step on.
     pub fn set_detail(&mut self, detail: Detail) {
-        self.journal.push(self.state.stops, InputKind::Detail(detail));
+        self.journal.push(self.entrance(), InputKind::Detail(detail));
     }
 
     /// A robot's registers as they are now; what was written to them since the last step counts already.
@@ -255,7 +255,7 @@ impl Sim {
         }
         let slot = self.slot(robot)?;
         let mut registers = swarmyard_engine::registers_now(&self.model, &self.state, slot);
-        let own = self.journal.at(self.state.stops).iter().filter_map(|input| match &input.kind {
+        let own = self.journal.at(self.entrance()).iter().filter_map(|input| match &input.kind {
             InputKind::Poke(uid, poke) if *uid == self.model.uids[slot] => Some(poke),
             _ => None,
         });

@@ -2,10 +2,13 @@
 //! the same on any number of threads and whether or not it stops at every event.
 
 use crate::acting::{Act, MOTION, add};
+use crate::polite_mutex::PoliteMutex;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use swarmyard_engine::{Note, RunEvent};
 use swarmyard_formats::NoFiles;
-use swarmyard_part_api::{Cx, Drive, Motion};
+use swarmyard_part_api::{Built, Class, Cx, Drive, Kind, Motion, Sheet};
 use swarmyard_sim::{Options, Sim, standard_registry};
 
 /// Every world of this kind.
@@ -24,6 +27,7 @@ const WORLDS: &[&str] = &[
     "gathering-10000",
     "inaccurate-compasses",
     "leader-waits",
+    "one-lane-bridge",
     "orca",
     "path-reservation",
     "platoon",
@@ -32,6 +36,7 @@ const WORLDS: &[&str] = &[
     "random-movement",
     "reserved-gathering",
     "river-and-hole",
+    "share-out",
     "two-kinds-of-time",
     "two-lights",
 ];
@@ -122,6 +127,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "\"midpoint\"\nscheduler = \"round-robin\"",
     ),
     ("leader-waits", "company = 5", "company = 0"),
+    ("one-lane-bridge", "wait = 1.5", "wait = 10"),
+    ("one-lane-bridge", "[[assert]]", "[[fault]]\nat = \"60s\"\ncrash = [\"l1\"]\n\n[[assert]]"),
     ("orca", "noise = \"20deg\"", ""),
     ("orca", "radius = 0.25", "radius = 0.1"),
     ("path-reservation", "motion = \"reservation\"", ""),
@@ -137,6 +144,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("reserved-gathering", "chunk = 5", "chunk = 30"),
     ("river-and-hole", "factor = 0.25", "factor = 0.26"),
     ("river-and-hole", "kind = \"swallow\"", "kind = \"slow\""),
+    ("share-out", "class = \"membership\"", "class = \"membership\"\nexclude = false"),
+    ("share-out", "crash = [\"d3\"]", "crash = [\"d2\", \"d3\"]"),
     ("two-kinds-of-time", "\ncontact = \"stop\"", "\ncontact = \"ghost\""),
     ("two-lights", "rule = \"two-lights\"", "rule = \"midpoint\""),
 ];
@@ -190,7 +199,9 @@ fn a_snapshot_goes_on_the_same() {
         "figure-3-10",
         "gather-then-scatter",
         "leader-waits",
+        "one-lane-bridge",
         "radio-relay",
+        "share-out",
     ] {
         let whole = run(load(name, &Options::default())).full_hash();
         let mut sim = load(name, &Options::default());
@@ -256,6 +267,58 @@ fn reserved_robots_never_come_to_a_standstill() {
         println!("seed {seed}: {moved} of 12 have moved in the last minute");
         assert!(moved > 0, "seed {seed}: everybody stands");
         assert_eq!(sim.state().accounts.contacts, 0, "seed {seed}");
+    }
+}
+
+/// Negative control: an exclusion that ignores clocks.
+#[test]
+fn two_meet_on_the_bridge_when_the_exclusion_lets_them() {
+    let mut registry = standard_registry();
+    let sheet = Sheet::new("polite-mutex", Kind::Protocol, "Lets everybody in who waits.");
+    registry.add(Class::new(sheet, |_, _| Ok(Built::Protocol(Arc::new(PoliteMutex)))));
+    let text = std::fs::read_to_string(path("one-lane-bridge")).expect("it can be read");
+    let text = text.replace("class = \"ricart-agrawala\"", "class = \"polite-mutex\"");
+    let sim = Sim::read("bridge.toml", &text, &NoFiles, &registry, &Options::default());
+    let sim = run(sim.unwrap_or_else(|e| panic!("{e}")));
+    let missed = not_met(&sim);
+    assert!(missed.contains(&"there are never two on the bridge or at its ends"), "{missed:?}");
+    assert!(missed.contains(&"nobody ever touches anybody"), "{missed:?}");
+}
+
+/// How often each bed was dug to its end, and how many views there were.
+fn beds(text: &str, seed: u64) -> ([u32; 40], BTreeSet<u64>) {
+    let seed = seed.to_string();
+    let options = with(&[("run.seed", &seed)]);
+    let sim = Sim::read("share-out.toml", text, &NoFiles, &standard_registry(), &options);
+    let mut sim = sim.unwrap_or_else(|e| panic!("{e}"));
+    sim.take_notes(true);
+    let (mut dug, mut views) = ([0; 40], BTreeSet::new());
+    while !sim.is_over() {
+        for event in sim.step().expect("steps").events {
+            let RunEvent::Live(note) = event else { continue };
+            let Note::Said(words) = note.what else { continue };
+            if let Some(bed) = words.strip_prefix("has dug bed ") {
+                dug[bed.parse::<usize>().expect("a number")] += 1;
+            }
+            if let Some((view, _)) = words.strip_prefix("view ").and_then(|w| w.split_once(':')) {
+                views.insert(view.parse().expect("a number"));
+            }
+        }
+    }
+    (dug, views)
+}
+
+/// Nobody said who does what: that each bed is dug once, whoever is in the group, follows from views that are the same
+/// everywhere and messages that are the same between them.
+#[test]
+fn a_group_digs_every_bed_once_whenever_somebody_crashes_and_comes_back() {
+    let text = std::fs::read_to_string(path("share-out")).expect("it can be read");
+    for seed in 1..=8 {
+        let (down, up) = (4.0 + 3.0 * seed as f64, 20.0 + 2.5 * seed as f64);
+        let text = text.replace("\"12s\"", &format!("\"{down}s\"")).replace("\"30s\"", &format!("\"{up}s\""));
+        let (dug, views) = beds(&text, seed);
+        assert_eq!(dug, [1; 40], "seed {seed}, down at {down} s, up at {up} s");
+        assert!(views.len() >= 3, "seed {seed}: {views:?}");
     }
 }
 

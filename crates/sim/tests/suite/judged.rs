@@ -92,8 +92,16 @@ fn the_protocols_of_every_world_keep_their_promises() {
             talked.insert(name.to_owned());
         }
     }
-    let expected =
-        ["clocks", "contention", "election", "figure-3-10", "path-reservation", "reserved-gathering"];
+    let expected = [
+        "clocks",
+        "contention",
+        "election",
+        "figure-3-10",
+        "one-lane-bridge",
+        "path-reservation",
+        "reserved-gathering",
+        "share-out",
+    ];
     for name in expected {
         assert!(judged.contains(name), "`{name}` was not judged, but {judged:?}");
     }

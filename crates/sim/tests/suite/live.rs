@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
-use swarmyard_base::Vec2;
+use swarmyard_base::{Ratio, Vec2};
+use swarmyard_engine::Frame;
 use swarmyard_formats::NoFiles;
 use swarmyard_part_api::{
     Built, Class, Cx, Ended, Every, Indication, Kind, LookOut, Microprotocol, Motion, Moving, PortSpec,
     ProtocolModel, ProtocolPort, ServiceKind, Sheet, Watch, WatchFor, Watching, memory_is_serde,
 };
-use swarmyard_sim::{Options, Sim, standard_registry};
+use swarmyard_sim::{Options, Scenario, Sim, standard_registry};
 
 const PAIR: &str = r#"
 format = 1
@@ -34,6 +35,102 @@ count = 12
 at = [10, 10]
 layout = { class = "random", size = [18, 18] }
 "#;
+
+/// Steps to the end, each left under way as soon as that can be, and gone on with; answers the frames, and how often a step
+/// was left. Where the run stands meanwhile, nothing changes.
+fn left_and_gone_on_with(sim: &mut Sim) -> (Vec<Frame>, usize) {
+    sim.leave_when(Some(Arc::new(|| true)));
+    let (mut frames, mut left) = (Vec::new(), 0);
+    while !sim.is_over() {
+        let (stops, now, hash, poses) = (sim.state().stops, sim.now(), sim.hash(), sim.state().pose.clone());
+        let Some(frame) = sim.poll_step().expect("steps") else {
+            assert!(sim.is_under_way());
+            assert_eq!((sim.state().stops, sim.now(), sim.hash()), (stops, now, hash));
+            assert_eq!(sim.state().pose, poses);
+            left += 1;
+            continue;
+        };
+        assert!(!sim.is_under_way());
+        assert_eq!(sim.hash(), frame.hash);
+        frames.push(frame);
+    }
+    (frames, left)
+}
+
+/// Everybody by events, with messages, radio, crashes, zones; and with robots that go by quanta and have just set out.
+#[test]
+fn a_step_that_is_left_under_way_and_gone_on_with_comes_to_the_same() {
+    for (world, quantum, duration, least) in [
+        ("random-movement", "30s", "60s", 10),
+        ("figure-3-10", "2s", "6s", 10),
+        ("radio-relay", "10s", "20s", 1),
+        ("reserved-gathering", "20s", "40s", 10),
+        ("two-kinds-of-time", "40s", "80s", 1),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../worlds/{world}.toml"));
+        let set = |key: &str, value: &str| (format!("run.{key}"), value.to_owned());
+        let overrides = vec![set("quantum", quantum), set("duration", duration)];
+        let options = Options { overrides, ..Options::default() };
+        let make = || {
+            let mut sim = Sim::load(&path, &options).unwrap_or_else(|e| panic!("{world}: {e}"));
+            sim.take_notes(true);
+            sim.keep_dealings(true);
+            sim
+        };
+        let (mut whole, mut other) = (make(), make());
+        let mut frames = Vec::new();
+        while !whole.is_over() {
+            frames.push(whole.step().expect("steps"));
+        }
+        let (again, left) = left_and_gone_on_with(&mut other);
+        assert!(left >= least, "{world} was left {left} times");
+        assert!(frames == again, "{world}: other frames");
+        assert_eq!(whole.full_hash(), other.full_hash(), "{world}");
+        assert_eq!(format!("{:?}", whole.dealings()), format!("{:?}", other.dealings()), "{world}");
+    }
+}
+
+#[test]
+fn what_comes_while_a_step_is_under_way_counts_from_its_end() {
+    let text = PAIR.replace("quantum = \"1s\"", "quantum = \"20s\"");
+    let mut sim = Sim::from_text(&text).expect("loads");
+    sim.leave_when(Some(Arc::new(|| true)));
+    assert_eq!(sim.poll_step().expect("steps"), None);
+    let here = sim.hash();
+    sim.set_quantum(Ratio::new(7, 1).expect("a ratio"));
+    let robot = sim.model().paths[0].to_string();
+    sim.halt(&robot, true).expect("halts");
+    let registry = standard_registry();
+    let scenario =
+        Scenario { name: "other", text: &text, overrides: &[], loader: &NoFiles, registry: &registry };
+    let refused = sim.change(&scenario).expect_err("it is under way").to_string();
+    assert!(refused.contains("under way"), "{refused}");
+    assert_eq!(sim.hash(), here);
+    assert!(sim.journal().all().iter().all(|input| input.stop == 1), "{:?}", sim.journal().all());
+    let frames = left_and_gone_on_with(&mut sim).0;
+    let ends: Vec<i64> = frames.iter().map(|f| f.now.0 / 1_000_000_000).collect();
+    assert_eq!(ends[..3], [20, 27, 34]);
+    // The journal says the same to a run that is never left.
+    let mut again = Sim::from_text(&text).expect("loads");
+    again.set_journal(sim.journal().clone()).expect("fits");
+    let whole: Vec<Frame> = (0..frames.len()).map(|_| again.step().expect("steps")).collect();
+    assert!(whole == frames);
+}
+
+/// Given up in the middle, a run can go back to where it was.
+#[test]
+fn a_step_under_way_is_forgotten_when_a_snapshot_is_opened() {
+    let text = PAIR.replace("quantum = \"1s\"", "quantum = \"20s\"");
+    let whole = hashes(&mut Sim::from_text(&text).expect("loads"), false);
+    let mut sim = Sim::from_text(&text).expect("loads");
+    sim.step().expect("steps");
+    let snapshot = sim.snapshot();
+    sim.leave_when(Some(Arc::new(|| true)));
+    assert_eq!(sim.poll_step().expect("steps"), None);
+    sim.restore(&snapshot).expect("opens");
+    assert!(!sim.is_under_way());
+    assert_eq!(hashes(&mut sim, false), whole[1..]);
+}
 
 fn hashes(sim: &mut Sim, by_event: bool) -> Vec<(i64, u64)> {
     let mut all = Vec::new();

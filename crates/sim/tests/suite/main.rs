@@ -13,6 +13,8 @@ mod judged;
 mod live;
 mod near;
 mod outside;
+#[path = "../../../radio/tests/support/polite_mutex.rs"]
+mod polite_mutex;
 mod push;
 mod schedulers;
 mod services;

@@ -670,3 +670,44 @@ fn a_motion_module_of_ones_own_plans_a_pattern_with_events() {
     let pose = sim.pose("/robots/r0").expect("is there");
     assert!((pose.at - Vec2::new(1.0, 1.0)).norm() < 1e-12 && pose.heading.abs() < 1e-12, "{pose:?}");
 }
+
+/// Two states that differ in what is going to happen have different hashes, also before it happens.
+#[test]
+fn the_hash_of_a_state_knows_what_robots_look_out_for_and_where_they_will_go() {
+    fn hash(deed: Deed) -> u64 {
+        let types = [Type("a", DISC, [deed, nothing, nothing])];
+        let (mut sim, _) = world("duration = \"9s\"", &types, &[("a", [0.0; 3])], "");
+        sim.step().expect("steps");
+        sim.hash()
+    }
+    let deeds: [Deed; 8] = [
+        |cx, _| look_out(cx, 1, WatchFor::Near { range: 1.0 }, Every::Interval(0.5)),
+        |cx, _| look_out(cx, 1, WatchFor::Near { range: 1.5 }, Every::Interval(0.5)),
+        |cx, _| look_out(cx, 1, WatchFor::Contact, Every::Interval(0.5)),
+        |cx, _| {
+            look_out(
+                cx,
+                1,
+                WatchFor::Own { sensor: "nose".to_owned(), args: vec![1.0] },
+                Every::Interval(0.5),
+            )
+        },
+        |cx, _| {
+            look_out(
+                cx,
+                1,
+                WatchFor::Own { sensor: "nose".to_owned(), args: vec![2.0] },
+                Every::Interval(0.5),
+            )
+        },
+        // All of them turn to the north-east at first.
+        |cx, _| cx.go(MOTION, 1, Motion::MoveTo { to: Vec2::new(4.0, 4.0), speed: 1.0, turn_speed: 0.5 }),
+        |cx, _| cx.go(MOTION, 1, Motion::MoveTo { to: Vec2::new(5.0, 5.0), speed: 1.0, turn_speed: 0.5 }),
+        |cx, _| cx.go(MOTION, 1, Motion::MoveTo { to: Vec2::new(5.0, 5.0), speed: 2.0, turn_speed: 0.5 }),
+    ];
+    let hashes: Vec<u64> = deeds.iter().map(|deed| hash(*deed)).collect();
+    assert_eq!(hashes, deeds.iter().map(|deed| hash(*deed)).collect::<Vec<u64>>());
+    for (k, one) in hashes.iter().enumerate() {
+        assert!(!hashes[..k].contains(one), "deed {k} looks like an earlier one");
+    }
+}

@@ -5,14 +5,26 @@ use super::out::Out;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use swarmyard::Sim;
+use std::sync::Arc;
+use swarmyard::base::Uid;
 use swarmyard::base::hash::bytes_hash;
-use swarmyard::engine::build_id;
+use swarmyard::engine::{ControllerKind, build_id};
+use swarmyard::part_api::{Occasion, Program, RegisterFile, RegisterMap};
+use swarmyard::{Options, Sim, registry_with};
+use swarmyard_agents::Workshop;
+use swarmyard_formats::NoFiles;
 
 /// Tiny worlds in which everything happens: rays, noise, contacts, impacts; cones, lines of sight, robots that live by events, radio.
 const SELF_TESTS: [&str; 2] =
     [include_str!("doctor/self-test.toml"), include_str!("doctor/self-test-events.toml")];
-/// What the hashes of all their steps come to, on every machine, in hexadecimal digits. A file of its own, so that a chore
+/// One whose robots have a program in the sandbox, and that program: `self-test.wat` is its text.
+const PROGRAM_TEST: (&str, &[u8]) =
+    (include_str!("doctor/self-test-program.toml"), include_bytes!("doctor/self-test.wasm"));
+/// What it is called in its world.
+const PROGRAM: &str = "self-test.wasm";
+/// Quanta for which it is counted what the program uses.
+const COUNTED: u64 = 8;
+/// What the hashes of all their steps come to, with what the program used and wrote, on every machine, in hexadecimal digits. A file of its own, so that a chore
 /// can renew it; it changes only with the numerics.
 const SELF_TEST_HASH: &str = include_str!("doctor/self-test.hash").trim_ascii();
 
@@ -76,13 +88,42 @@ pub(crate) fn doctor(out: &Out) -> Result<Exit, Failure> {
 pub(crate) fn self_test() -> Result<u64, Failure> {
     let mut hashes = Vec::new();
     for world in SELF_TESTS {
-        let mut sim = Sim::from_text(world)?;
-        // Every step counts, and nothing of how this build keeps its memories.
-        while !sim.is_over() {
-            hashes.extend(sim.step()?.hash.to_le_bytes());
+        take_all(&mut Sim::from_text(world)?, &mut hashes)?;
+    }
+    let (world, module) = PROGRAM_TEST;
+    let workshop = Workshop::with_made(vec![(PROGRAM.to_owned(), module.to_vec())]);
+    let registry = registry_with(&Arc::new(workshop));
+    let mut sim = Sim::read("self-test", world, &NoFiles, &registry, &Options::default())?;
+    take_all(&mut sim, &mut hashes)?;
+    for ty in &sim.model().types {
+        for controller in &ty.controllers {
+            if let ControllerKind::Program(program) = &controller.model {
+                count(&**program, &ty.registers, &mut hashes);
+            }
         }
     }
     Ok(bytes_hash(&hashes))
+}
+
+/// Every step counts, and nothing of how this build keeps its memories.
+fn take_all(sim: &mut Sim, hashes: &mut Vec<u8>) -> Result<(), Failure> {
+    while !sim.is_over() {
+        hashes.extend(sim.step()?.hash.to_le_bytes());
+    }
+    Ok(())
+}
+
+/// What a program uses of its fuel, and what stands in its registers after that.
+fn count(program: &dyn Program, map: &Arc<RegisterMap>, hashes: &mut Vec<u8>) {
+    let (mut mind, mut registers) = (program.start(), RegisterFile::new(Arc::clone(map)));
+    for tick in 0..COUNTED {
+        registers.latch(|_, place, _| 0.1 * (tick + place as u64) as f64);
+        let thought = mind.think(&Occasion { robot: Uid(1), tick, tick_us: 50_000 }, &mut registers);
+        registers.refresh();
+        hashes.extend(thought.fuel.to_le_bytes());
+        hashes.push(u8::from(thought.failure.is_some()));
+        hashes.extend_from_slice(registers.image());
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

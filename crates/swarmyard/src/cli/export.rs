@@ -1,7 +1,7 @@
 //! `export`: tables and pictures from recordings.
 
 use super::fail::{Exit, Failure};
-use super::out::{Out, bytes, write_with};
+use super::out::{Out, bytes, seconds, write_with};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write;
@@ -11,7 +11,7 @@ use swarmyard::record::{Recording, to_csv, to_svg};
 /// Arguments of `export`.
 #[derive(Args)]
 #[command(
-    before_help = "Examples:\n  swarmyard export arena.mcap --to svg -o arena.svg     a picture of the whole run\n  swarmyard export arena.mcap --to csv > arena.csv      every recorded pose"
+    before_help = "Examples:\n  swarmyard export arena.mcap --to svg -o arena.svg     a picture of the whole run\n  swarmyard export arena.mcap --to csv > arena.csv      every recorded pose\n  swarmyard export arena.mcap --to events               what happened, one JSON object per line"
 )]
 pub(crate) struct ExportArgs {
     /// The recording
@@ -30,6 +30,8 @@ enum Format {
     Csv,
     /// A picture of the whole run
     Svg,
+    /// What happened: contacts, messages, words, …; one JSON object per line
+    Events,
 }
 
 impl Format {
@@ -37,15 +39,34 @@ impl Format {
         match self {
             Format::Csv => "csv",
             Format::Svg => "svg",
+            Format::Events => "events",
         }
     }
 
     fn write(self, recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
-        Ok(match self {
-            Format::Csv => to_csv(recording, out),
-            Format::Svg => to_svg(recording, out),
-        }?)
+        match self {
+            Format::Csv => to_csv(recording, out)?,
+            Format::Svg => to_svg(recording, out)?,
+            Format::Events => events(recording, out)?,
+        }
+        Ok(())
     }
+}
+
+/// What happened, a line for each event, with the tick in which it did.
+fn events(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
+    for step in recording.events() {
+        let step = step?;
+        for event in step.events {
+            let mut value = serde_json::to_value(event).unwrap_or_default();
+            value["tick"] = json!(step.step);
+            // What robots that live by events do has a moment of its own.
+            let time = value.get("t").cloned();
+            value["time_s"] = time.unwrap_or_else(|| json!(seconds(step.time)));
+            writeln!(out, "{value}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Exports a recording.

@@ -14,13 +14,16 @@ pub(crate) fn text(s: &Statistics) -> String {
     let lost = if s.lost.is_empty() { "none".to_owned() } else { s.lost.len().to_string() };
     let (epochs, again) = (count(s.epochs as usize, "epoch"), count(s.again as usize, "step"));
     let _ = writeln!(text, "  workers     {}, {lost} lost, {epochs}, {again} taken again", s.workers.len());
-    let _ = writeln!(text, "    worker  bodies  work      wait      sent        widened  asked again  where");
+    let _ = writeln!(
+        text,
+        "    worker  bodies  work      wait      sent        handed on  widened  asked again  where"
+    );
     for w in &s.workers {
         let (work, wait) = (format!("{:.3} s", w.work_s), format!("{:.3} s", w.wait_s));
-        let WorkerFigures { worker, bodies, sent, widened, asked_again, .. } = w;
+        let WorkerFigures { worker, bodies, sent, handed_on, widened, asked_again, .. } = w;
         let _ = writeln!(
             text,
-            "    {worker:<6}  {bodies:<6}  {work:<8}  {wait:<8}  {:<10}  {widened:<7}  {asked_again:<11}  {}",
+            "    {worker:<6}  {bodies:<6}  {work:<8}  {wait:<8}  {:<10}  {handed_on:<9}  {widened:<7}  {asked_again:<11}  {}",
             bytes(*sent),
             place(w, s.lost.contains(worker)),
         );

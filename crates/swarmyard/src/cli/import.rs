@@ -6,7 +6,8 @@ use super::out::{Out, count, write_file};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
-use swarmyard::formats::neko::{log, playback};
+use swarmyard::formats::neko::log;
+use swarmyard::formats::neko::playback::{self, Played};
 use swarmyard::record::Recorder;
 use swarmyard::{Sim, read_text};
 
@@ -54,32 +55,39 @@ pub(crate) fn import(args: &ImportArgs, out: &Out) -> Result<Exit, Failure> {
         file: Some(name.clone()),
     })?;
     let quantum_s = 1.0 / f64::from(args.framerate);
-    let (scenario, animation) =
-        playback::scenario(&lines, &name, args.radius, quantum_s).map_err(|problem| {
-            let failure = Failure::new(Exit::Scenario, problem.code, problem.message).on(name.clone());
-            if let Some(help) = problem.help { failure.help(help) } else { failure }
-        })?;
+    let played = playback::scenario(&lines, &name, args.radius, quantum_s).map_err(|problem| {
+        let failure = Failure::new(Exit::Scenario, problem.code, problem.message).on(name.clone());
+        if let Some(help) = problem.help { failure.help(help) } else { failure }
+    })?;
     if is_recording {
-        record(args, &scenario)?;
+        record(args, &played.text)?;
     } else {
-        write_file(&args.output, scenario.as_bytes())?;
+        write_file(&args.output, played.text.as_bytes())?;
     }
-    let (robots, path) = (animation.robots.len(), args.output.display().to_string());
-    if out.json {
-        out.json(
-            "import",
-            json!({ "path": path, "robots": robots, "lines": lines.len(), "end_s": animation.end_s }),
-        )?;
-    } else {
-        let words = format!("{path}: {} and {}", count(robots, "robot"), count(lines.len(), "line"));
-        out.data(&format!("{words}, {} s", animation.end_s))?;
+    let Played { robots, end_s, sent, received, words, left_out, .. } = played;
+    let path = args.output.display().to_string();
+    let value = json!({
+        "path": path, "robots": robots, "lines": lines.len(), "end_s": end_s,
+        "sent": sent, "received": received, "words": words, "left_out": left_out,
+    });
+    let mut text =
+        format!("{path}: {} and {}, {end_s} s\n", count(robots, "robot"), count(lines.len(), "line"));
+    if sent + received + words > 0 {
+        let told = [count(sent, "message"), format!("{received} received"), count(words, "line")];
+        text += &format!("  {} sent, {}, {} of algorithms\n", told[0], told[1], told[2]);
     }
+    if left_out > 0 {
+        let what = "of the network's own, or without a process";
+        text += &format!("  left out: {} {what}\n", count(left_out, "line"));
+    }
+    out.answer("import", value, &text)?;
     Ok(Exit::Ok)
 }
 
 /// Runs the scenario that plays the log, and records it: a recording like any other, hashes and all.
 fn record(args: &ImportArgs, scenario: &str) -> Result<(), Failure> {
     let mut sim = Sim::from_text(scenario)?;
+    sim.take_notes(true);
     let header = again::header(&sim, "scenario", &[]);
     let mut recorder = Recorder::create(&args.output, &header, sim.model())?;
     recorder.start(sim.model(), sim.state());

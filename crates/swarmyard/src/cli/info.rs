@@ -5,10 +5,11 @@ use super::out::{Out, count, seconds};
 use super::{again, figures};
 use clap::Args;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use swarmyard::Statistics;
-use swarmyard::record::Recording;
+use swarmyard::record::{Event, Recording};
 
 /// Arguments of `info`.
 #[derive(Args)]
@@ -28,6 +29,7 @@ pub(crate) fn info(args: &InfoArgs, out: &Out) -> Result<Exit, Failure> {
     let statistics = statistics.map_err(|why| figureless(&args.recording, &why))?;
     let header = recording.header();
     let (robots, end) = (recording.bodies().robots(), recording.end());
+    let happened = happened(&recording);
     let mut spread = statistics.as_ref().map(figures::json);
     if let Some((value, s)) = spread.as_mut().zip(statistics.as_ref()).filter(|_| args.all) {
         value["robots"] = json!(s.robots);
@@ -36,19 +38,39 @@ pub(crate) fn info(args: &InfoArgs, out: &Out) -> Result<Exit, Failure> {
         "recording": args.recording, "scenario": header.scenario, "title": header.title, "seed": header.seed,
         "build": header.build, "robots": robots, "frames": recording.len(),
         "end": end.map(|e| json!({ "tick": e.step, "time_s": seconds(e.time), "hash": format!("{:016x}", e.hash) })),
-        "damage": recording.damage(), "spread": spread,
+        "damage": recording.damage(), "spread": spread, "events": happened,
     });
-    out.answer("info", value, &text(&recording, statistics.as_ref()))?;
+    out.answer("info", value, &text(&recording, statistics.as_ref(), &happened))?;
     Ok(Exit::Ok)
 }
 
-fn text(recording: &Recording, statistics: Option<&Statistics>) -> String {
+/// How often what happened in it, by the word for it: `contact`, `said`, `sent`, `received`, …
+fn happened(recording: &Recording) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    let mut add = |what: &str, times: u64| *counts.entry(what.to_owned()).or_default() += times;
+    // What cannot be read is told as damage.
+    for event in recording.events().filter_map(Result::ok).flat_map(|step| step.events) {
+        match event {
+            Event::MoreContacts { count } => add("contact", count),
+            Event::Live(line) => add(&line.what, 1),
+            other => add(other.word(), 1),
+        }
+    }
+    counts
+}
+
+fn text(recording: &Recording, statistics: Option<&Statistics>, happened: &BTreeMap<String, u64>) -> String {
     let header = recording.header();
     let name = if header.title.is_empty() { &header.scenario } else { &header.title };
     let mut text = format!("{name}\n  scenario    {}, seed {}\n", header.scenario, header.seed);
     let _ = writeln!(text, "  robots      {}", recording.bodies().robots());
     let _ = writeln!(text, "  frames      {}", recording.len());
     let _ = writeln!(text, "  build       {}", header.build);
+    for (k, words) in
+        happened.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().chunks(6).enumerate()
+    {
+        let _ = writeln!(text, "  {:<12}{}", if k == 0 { "events" } else { "" }, words.join(", "));
+    }
     if let Some(why) = recording.damage() {
         let _ = writeln!(text, "  NOT WHOLE   {why}");
     }

@@ -13,5 +13,6 @@ mod named;
 mod nets;
 mod refused;
 mod slow_link;
+mod talk_across;
 mod withdrawn;
 mod yard;

@@ -2,8 +2,9 @@
 
 use crate::yard::{AGES, Host, Run, TICKS, alone, done, folder, swarmyard, undisturbed};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use swarmyard_fabric::keys::Keys;
 use swarmyard_fabric::mesh::{Mesh, Options};
 use swarmyard_fabric::outbox::{again_key, lane_key};
 use swarmyard_fabric::{Care, Fabric, Secret};
+use zenoh::Wait as _;
 
 /// A host of another version, or one that computes otherwise. It could not start anything.
 fn stranger(name: &str, version: &str, numerics: u64) -> (String, Lender) {
@@ -74,6 +76,16 @@ fn with(dir: &Path, name: &str) -> Option<Keys> {
     Some(Keys::of(dir, name).expect("its files"))
 }
 
+/// Nobody comes in without a certificate, or with one of another authority.
+fn try_door(door: &str, theirs: Option<&Keys>) {
+    let enter = |keys: Option<Keys>| {
+        let reach = Duration::from_millis(600);
+        Mesh::open(&Options { connect: vec![door.to_owned()], reach, keys, ..Options::default() })
+    };
+    assert!(enter(None).is_err(), "one without a certificate was let in at {door}");
+    assert!(enter(theirs.cloned()).is_err(), "one of another authority was let in at {door}");
+}
+
 #[test]
 fn who_has_no_certificate_of_ours_does_not_come_in() {
     let _alone = alone();
@@ -92,17 +104,9 @@ fn who_has_no_certificate_of_ours_does_not_come_in() {
     });
     assert!(friend.is_ok(), "one of ours was not let in: {:?}", friend.err());
     let theirs = with(&theirs, "keeper");
-    let try_door = |door: &String| {
-        let enter = |keys: Option<Keys>| {
-            let reach = Duration::from_millis(600);
-            Mesh::open(&Options { connect: vec![door.clone()], reach, keys, ..Options::default() })
-        };
-        assert!(enter(None).is_err(), "one without a certificate was let in at {door}");
-        assert!(enter(theirs.clone()).is_err(), "one of another authority was let in at {door}");
-    };
     std::thread::scope(|scope| {
         for door in &doors {
-            scope.spawn(|| try_door(door));
+            scope.spawn(|| try_door(door, theirs.as_ref()));
         }
     });
     run.ends_as_undisturbed();
@@ -152,6 +156,30 @@ fn a_host_does_for_each_what_its_access_file_says() {
         "a module starts programs, a display does not"
     );
     run.ends_as_undisturbed();
+    let theirs = authority("access-theirs", &["keeper"]);
+    let (code, said) =
+        out(&format!("hosts {} --keys {} --name keeper --json", host.address(), theirs.display()));
+    assert!(code == Some(1), "{said}");
+    let spy = Mesh::open(&Options {
+        connect: vec![host.endpoint.clone()],
+        keys: with(&keys, "looks"),
+        reach: AGES,
+        ..Options::default()
+    });
+    let spy = spy.expect("one of ours");
+    let _ear = spy.listen("swarm/run/**", Box::new(|_| {})).expect("a listener");
+    let since = Instant::now();
+    while !host.said().contains("a: refused: not allowed") && since.elapsed() < AGES {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let said = host.said();
+    println!("{said}");
+    for words in
+        ["a: refused: not in the access file, from member ", "a: refused: not allowed, from member looks: "]
+    {
+        assert!(said.contains(words), "`{words}` is missing: {said}");
+    }
+    assert!(said.contains("a: refused: wrong certificate"), "{said}");
     for name in ["looks", "starts"] {
         let words = format!("--hosts {} --keys {dir} --name {name}", host.address());
         let (code, said) =
@@ -189,6 +217,18 @@ struct Told {
     log: PathBuf,
     tick: Arc<AtomicU64>,
     report: JoinHandle<Value>,
+    said: JoinHandle<String>,
+    keys: Option<PathBuf>,
+}
+
+/// What became of it.
+struct Ended {
+    /// How often something was refused, by name.
+    refused: BTreeMap<String, u64>,
+    /// Messages that came to the keeper over lanes.
+    by_lane: u64,
+    /// What the run and its workers said on stderr.
+    said: String,
 }
 
 /// The keeper's number as a sender.
@@ -196,12 +236,24 @@ const KEEPER: u32 = u32::MAX - 1;
 
 impl Told {
     fn start(name: &str) -> Told {
+        Told::start_with(name, "", None)
+    }
+
+    /// The same, with these words; and where the certificates are, if there are any.
+    fn start_with(name: &str, more: &str, keys: Option<PathBuf>) -> Told {
         let log = folder(name).join("workers.jsonl");
         let words = format!(
-            "run worlds/forty-wander.toml --until tick:{TICKS} --no-record --json --hash-every 1 --lease 20 --rtf 5 --workers 2 --workers-log {}",
+            "run worlds/forty-wander.toml --until tick:{TICKS} --no-record --json --hash-every 1 --lease 20 --rtf 5 --workers 2 --workers-log {} {more}",
             log.display()
         );
-        let mut child = swarmyard(&[], &words).stdout(Stdio::piped()).spawn().expect("the command");
+        let mut command = swarmyard(&[], &words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command");
+        let mut err = child.stderr.take().expect("its errors");
+        let said = std::thread::spawn(move || {
+            let mut text = String::new();
+            err.read_to_string(&mut text).expect("text");
+            text
+        });
         let (out, tick) = (child.stdout.take().expect("its output"), Arc::new(AtomicU64::new(0)));
         let seen = Arc::clone(&tick);
         let report = std::thread::spawn(move || {
@@ -212,11 +264,11 @@ impl Told {
             }
             last
         });
-        Told { child, log, tick, report }
+        Told { child, log, tick, report, said, keys }
     }
 
-    /// The number of the run, and a member that is connected with all of its own.
-    fn join(&self) -> (u64, Mesh) {
+    /// The number of the run, and where its keeper and its workers are reached.
+    fn doors(&self) -> (u64, Vec<String>) {
         let since = Instant::now();
         while self.tick.load(Ordering::Relaxed) == 0 {
             assert!(since.elapsed() < AGES, "the run did not begin");
@@ -226,14 +278,25 @@ impl Told {
         let log: Vec<Value> = text.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
         let run: u64 = log[0]["run"].as_str().and_then(|r| r.parse().ok()).expect("a number");
         let connect = [&log[0]["endpoints"][0], &log[1]["endpoint"], &log[2]["endpoint"]];
-        let connect = connect.map(|e| e.as_str().expect("an address").to_owned()).to_vec();
-        let mesh = Mesh::open(&Options { connect, lease: AGES, reach: AGES, ..Options::default() });
+        (run, connect.map(|e| e.as_str().expect("an address").to_owned()).to_vec())
+    }
+
+    /// The number of the run, and a member that is connected with all of its own.
+    fn join(&self) -> (u64, Mesh) {
+        let (run, connect) = self.doors();
+        let keys = self.keys.as_ref().and_then(|dir| with(dir, "keeper"));
+        let mesh = Mesh::open(&Options { connect, keys, lease: AGES, reach: AGES, ..Options::default() });
         (run, mesh.expect("on this machine anybody may join"))
     }
 
     /// Does harm twenty times a second until the run is over: it has the hash of an undisturbed one, and nobody was lost. `harm`
     /// is told of the stranger, the run and its tick. Answers what was refused, by name.
-    fn ends_undisturbed_by(mut self, mut harm: impl FnMut(&Mesh, u64, u64)) -> BTreeMap<String, u64> {
+    fn ends_undisturbed_by(self, harm: impl FnMut(&Mesh, u64, u64)) -> BTreeMap<String, u64> {
+        self.ended_undisturbed_by(harm).refused
+    }
+
+    /// The same, with all that became of it.
+    fn ended_undisturbed_by(mut self, mut harm: impl FnMut(&Mesh, u64, u64)) -> Ended {
         let (run, mesh) = self.join();
         while self.child.try_wait().expect("a child").is_none() {
             harm(&mesh, run, self.tick.load(Ordering::Relaxed));
@@ -241,13 +304,16 @@ impl Told {
         }
         let status = self.child.wait().expect("waited for");
         let report = self.report.join().expect("its output");
-        assert!(status.success(), "{status}: {report}");
+        let said = self.said.join().expect("its words");
+        assert!(status.success(), "{status}: {report} {said}");
         let hash = undisturbed().lines().last().and_then(|l| l.rsplit(' ').next()).expect("a hash");
         assert_eq!(report["hash"], hash);
         let spread = &report["spread"];
         assert_eq!(spread["lost"], json!([]), "{spread}");
-        println!("refused: {}", spread["refused"]);
-        serde_json::from_value(spread["refused"].clone()).expect("counts")
+        println!("refused: {}; over lanes: {}\n{said}", spread["refused"], spread["lanes"]);
+        let refused = serde_json::from_value(spread["refused"].clone()).expect("counts");
+        let by_lane = spread["lanes"]["messages"].as_u64().expect("a count");
+        Ended { refused, by_lane, said }
     }
 }
 
@@ -371,4 +437,140 @@ fn what_is_forged_for_a_worker_is_counted_by_the_run() {
         }
     });
     assert_eq!(refused.get("wrong seal"), Some(&10), "{refused:?}");
+}
+
+/// A member with these keys that is none of our making: it sends whatever it likes.
+fn rogue(keys: &Keys, door: &str) -> zenoh::Session {
+    let mut config = zenoh::Config::default();
+    let endpoint = format!("[\"tls/{door}\"]");
+    let shows = format!(
+        "{{root_ca_certificate: {:?}, connect_certificate: {:?}, connect_private_key: {:?}, enable_mtls: true}}",
+        keys.authority, keys.certificate, keys.key
+    );
+    for (key, value) in [
+        ("mode", "\"client\""),
+        ("connect/endpoints", endpoint.as_str()),
+        ("scouting/multicast/enabled", "false"),
+        ("scouting/gossip/enabled", "false"),
+        ("transport/link/tls", shows.as_str()),
+    ] {
+        config.insert_json5(key, value).expect("a setting");
+    }
+    zenoh::open(config).wait().expect("it has a certificate")
+}
+
+/// Somebody without a certificate, with one of another authority, with one of ours and no role, and with a role for other things;
+/// and one who sends more than anybody takes. Each is counted in the report of the run and told.
+#[test]
+fn who_is_not_let_in_by_certificates_and_access_stands_in_the_report_and_is_told() {
+    let _alone = alone();
+    let keys = authority("turned-away", &["keeper", "looks", "guest"]);
+    let theirs = with(&authority("turned-away-theirs", &["keeper"]), "keeper");
+    let access = keys.join("access.toml");
+    let text = "[members]\nkeeper = [\"worker\"]\nlooks = [\"display\"]\n";
+    std::fs::write(&access, text).expect("a file");
+    let words = format!("--keys {} --access {}", keys.display(), access.display());
+    let mut round = 0;
+    let (guest, looks) = (with(&keys, "guest"), with(&keys, "looks"));
+    let (mut kept, mut held) = (Vec::new(), None);
+    let told = Told::start_with("turned-away", &words, Some(keys.clone()));
+    let (_, doors) = told.doors();
+    let Ended { refused, by_lane, said } = told.ended_undisturbed_by(|_, run, _| {
+        round += 1;
+        if round > 3 {
+            return;
+        }
+        let open = |keys: Option<Keys>, reach: u64| {
+            let reach = Duration::from_millis(reach);
+            Mesh::open(&Options { connect: doors.to_vec(), reach, keys, ..Options::default() })
+        };
+        match round {
+            1 => std::thread::scope(|scope| {
+                for door in &doors {
+                    scope.spawn(|| try_door(door, theirs.as_ref()));
+                }
+            }),
+            2 => kept.push(open(guest.clone(), 5000).expect("one of ours")),
+            _ => {
+                // One of ours says what it wants to hear; one that is not ours sends what it may not, and too much.
+                let display = open(looks.clone(), 5000).expect("one of ours");
+                let heard = display.listen(&format!("swarm/run/{run}/workers/**"), Box::new(|_| {}));
+                let rogue = rogue(looks.as_ref().expect("its files"), &doors[0]);
+                let key = format!("swarm/run/{run}/workers/notice/1");
+                let block = zenoh::qos::CongestionControl::Block;
+                for bytes in
+                    [&b"no notice of ours"[..], &vec![7_u8; swarmyard_fabric::MOST_BYTES + (1 << 20)]]
+                {
+                    rogue.put(&key, bytes).congestion_control(block).wait().expect("put");
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                held = Some((heard, rogue));
+                kept.push(display);
+            }
+        }
+    });
+    drop((kept, held));
+    let kinds =
+        ["wrong certificate", "strange connection", "not in the access file", "not allowed", "too long"];
+    for name in kinds {
+        assert!(refused.get(name).is_some_and(|n| *n > 0), "{name}: {refused:?}");
+        assert!(said.contains(&format!("keeper: refused: {name}")), "{name}: {said}");
+    }
+    for worker in ["worker 0", "worker 1"] {
+        assert!(said.contains(&format!("{worker}: refused: wrong certificate")), "{said}");
+    }
+    assert!(said.contains("from member looks"), "{said}");
+    assert_eq!(refused.get("wrong seal"), None, "what was forbidden was heard: {refused:?}");
+    assert!(by_lane > 0);
+    assert!(said.lines().count() < 60, "a flood: {said}");
+}
+
+/// Strangers where the lanes of a run end, twenty times a second a handful: without a greeting, with a wrong one, with an enormous
+/// length, with all that may be known but the secret; and one who says that all lanes end at his place. The workers use theirs.
+#[test]
+fn strangers_at_the_ends_of_lanes_do_not_keep_workers_from_them() {
+    let _alone = alone();
+    let mut crowd = VecDeque::new();
+    let trap = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let bait = [&[7; 32][..], trap.local_addr().expect("its address").to_string().as_bytes()].concat();
+    std::thread::spawn(move || trap.incoming().flatten().collect::<Vec<TcpStream>>());
+    let mut lie = None;
+    let told = Told::start("lanes");
+    let (_, doors) = told.doors();
+    let Ended { refused, by_lane, said } = told.ended_undisturbed_by(|mesh, run, _| {
+        // At the other doors too there are some who say nothing.
+        crowd.extend(doors.iter().flat_map(TcpStream::connect));
+        let bait = bait.clone();
+        lie.get_or_insert_with(|| {
+            let all = format!("swarm/run/{run}/workers/lane/*/*");
+            mesh.answer(&all, Box::new(move |_, _| Some(bait.clone()))).expect("an answer")
+        });
+        for (from, to) in [(0, KEEPER), (1, KEEPER), (1, 0), (0, 1)] {
+            let (lane, end) = (lane_key(run, from, to), format!("swarm/run/{run}/workers/lane/{from}/{to}"));
+            let Ok(all) = mesh.ask_all(&end, b"", Duration::from_millis(200)) else { continue };
+            for invitation in all.iter().map(|a| &a.1).filter(|i| i[..32] != [7; 32]) {
+                let address = String::from_utf8(invitation[32..].to_vec()).expect("an address");
+                let key = [&(lane.len() as u16).to_le_bytes(), lane.as_bytes()].concat();
+                for greeting in [
+                    Vec::new(),
+                    b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+                    b"SWYL\x02\x00\xff\xff".to_vec(),
+                    [b"SWYL\x02\x00", key.as_slice()].concat(),
+                    // And a proof that was made without the secret.
+                    [b"SWYL\x02\x00", key.as_slice(), &[9; 24]].concat(),
+                ] {
+                    let Ok(mut stream) = TcpStream::connect(&address) else { continue };
+                    // It may be refused before everything is sent.
+                    let _ = stream.write_all(&greeting);
+                    crowd.push_back(stream);
+                }
+            }
+        }
+        crowd.drain(..crowd.len().saturating_sub(200));
+    });
+    let strange = refused.get("strange lane").copied().unwrap_or_default();
+    assert!(strange > 100, "{refused:?}");
+    assert!(said.contains("refused: strange lane, from 127.0.0.1"), "{said}");
+    // Each worker reports each step to the keeper.
+    assert!(by_lane > 2 * TICKS * 9 / 10, "{by_lane} of {} reports came over lanes", 2 * TICKS);
 }

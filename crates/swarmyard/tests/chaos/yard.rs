@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -257,6 +259,8 @@ impl Drop for Run {
 /// A host as a process.
 pub(crate) struct Host {
     child: Child,
+    /// What it says on stderr goes here.
+    said: PathBuf,
     pub(crate) name: String,
     pub(crate) endpoint: String,
 }
@@ -264,16 +268,18 @@ pub(crate) struct Host {
 impl Host {
     pub(crate) fn start(inside: &[String], name: &str, words: &str) -> Host {
         let words = format!("host {name} --json {}", with_lease(words));
+        static HOSTS: AtomicU32 = AtomicU32::new(0);
+        let said = folder(&format!("host-{name}-{}", HOSTS.fetch_add(1, Ordering::Relaxed))).join("said");
         let mut child = swarmyard(inside, &words)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(File::create(&said).expect("a file"))
             .spawn()
             .expect("the command");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
-        let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: `{line}`"));
-        let endpoint = said["endpoints"][0].as_str().expect("an address").to_owned();
-        Host { child, name: name.to_owned(), endpoint }
+        let first: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: `{line}`"));
+        let endpoint = first["endpoints"][0].as_str().expect("an address").to_owned();
+        Host { child, said, name: name.to_owned(), endpoint }
     }
 
     /// How `--hosts` names it.
@@ -283,6 +289,11 @@ impl Host {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What it has said on stderr, its workers too.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(&self.said).expect("its words")
     }
 
     /// What it lends now.
@@ -299,6 +310,7 @@ impl Drop for Host {
         // It may have been frozen.
         signal(self.pid(), "CONT");
         let _ = self.child.wait();
+        let _ = self.said.parent().map(std::fs::remove_dir_all);
     }
 }
 

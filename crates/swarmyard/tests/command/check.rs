@@ -143,3 +143,75 @@ fn modules_are_told_to_programs() {
     let ran = yard.run("run duel.toml --no-record --json").exits(0).json("swarmyard-run/1");
     assert_eq!(&ran["modules"], modules);
 }
+
+/// Three robots that look, start and arrive when a script says so; `script` is the line about it.
+fn scheduled(script: &str) -> String {
+    format!(
+        "format = 1\n[run]\nduration = \"20s\"\nquantum = \"1s\"\ncontact = \"ghost\"\n[type.bot]\nradius = 0.1\n\
+        [[type.bot.part]]\nname = \"glider\"\nclass = \"glider\"\n[[type.bot.part]]\nname = \"gps\"\nclass = \"gps\"\n\
+        [type.bot.algorithm]\nclass = \"look-compute-move\"\nscheduler = \"script\"\n{script}\n\
+        [[robot]]\nname = \"r\"\ntype = \"bot\"\ncount = 3\nlayout = {{ class = \"row\", step = [1, 0.3] }}\n"
+    )
+}
+
+const PLAN: &str = "0, 1, 2, 5, 6, 7\n0.5, 0.5, 3\n1, 1.5, 2.5, 2.5, 4, 8\n";
+
+#[test]
+fn a_schedule_may_stand_in_a_file_beside_the_scenario() {
+    let yard = Yard::new("script-file");
+    std::fs::create_dir_all(yard.path("plans")).unwrap();
+    yard.write("plans/night.csv", PLAN);
+    yard.write("inside.toml", &scheduled(&format!("script = \"\"\"\n{PLAN}\"\"\"")));
+    yard.write("beside.toml", &scheduled("script_file = \"plans/night.csv\""));
+    let hash = |world: &str| {
+        let done = yard.run(&format!("run {world} --no-record --json")).exits(0).json("swarmyard-run/1");
+        done["hash"].as_str().unwrap().to_owned()
+    };
+    let inside = hash("inside.toml");
+    assert_eq!(hash("beside.toml"), inside);
+    // Another schedule is another run, also when only the file says so, and a key can name another file.
+    yard.write("plans/day.csv", &PLAN.replace("0.5, 0.5, 3", "1.5, 1.6, 4"));
+    let day = hash("beside.toml --set type.bot.algorithm.script_file=plans/day.csv");
+    assert_ne!(day, inside);
+    yard.run("run beside.toml -q --record beside.mcap").exits(0);
+    // A recording has all it needs.
+    std::fs::remove_dir_all(yard.path("plans")).unwrap();
+    yard.run("replay beside.mcap --verify").exits(0);
+}
+
+#[test]
+fn what_is_wrong_with_a_schedule_in_a_file_is_said_at_its_place_there() {
+    let yard = Yard::new("script-bad");
+    yard.write("world.toml", &scheduled("script_file = \"plan.csv\""));
+    let place = |plan: &str| {
+        yard.write("plan.csv", plan);
+        yard.run("check world.toml").exits(3).err
+    };
+    for (plan, at, word) in [
+        ("0, 1, 2\n0, soon, 2\n0, 1, 2\n", "plan.csv:2:4", "`soon` is not a time"),
+        ("0, 1, 2\r\n0, 1, 2\r\n3, 2, 4\r\n", "plan.csv:3:4", "never fall: `2`"),
+        ("0, 1, 2\n  0, 1\n0, 1, 2\n", "plan.csv:2:3", "in threes: look, start, arrival; there are `2`"),
+        ("0, 1, 2\n0, 1, inf\n", "plan.csv:2:7", "never fall: `inf`"),
+        ("0, 1, 2\n0, 1, 2\n", "plan.csv:1:1", "lines for `2` robots, and there are `3`"),
+    ] {
+        let err = place(plan);
+        assert!(err.contains(at) && err.contains(word), "{plan:?}: {err}");
+    }
+    let long = "1,".repeat(1_000_001);
+    assert!(place(&long).contains("at most `1000000` times"));
+    let lines = "\n".repeat(1_000_002);
+    assert!(place(&lines).contains("at most `1000000` lines"));
+    std::fs::remove_file(yard.path("plan.csv")).unwrap();
+    let err = yard.run("check world.toml").exits(3).err;
+    assert!(err.contains("world.toml:17:15") && err.contains("cannot read `plan.csv`"), "{err}");
+    for (line, word) in [
+        ("script_file = \"../plan.csv\"", "must be in the scenario's folder: `../plan.csv`"),
+        ("script_file = \"/etc/passwd\"", "must be in the scenario's folder: `/etc/passwd`"),
+        ("script_file = 3", "name of the script's file"),
+        ("script_file = \"plan.csv\"\nscript = \"0,1,2\"", "`script_file` and `script` are both given"),
+    ] {
+        yard.write("world.toml", &scheduled(line));
+        let err = yard.run("check world.toml").exits(3).err;
+        assert!(err.contains("world.toml:17:") && err.contains(word), "{line}: {err}");
+    }
+}

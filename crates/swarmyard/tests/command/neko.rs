@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use swarmyard::Sim;
 use swarmyard::base::{Moment, Time};
 use swarmyard::formats::neko::log::{self, Condition, Entry, Line, MessageEvent};
+use swarmyard::record::{Event, LiveLine, Recording};
 
 const HEAD: &str = "format = 1\n[run]\nquantum = \"1s\"\nduration = \"400s\"\ncontact = \"CONTACT\"\n\
     [type.robot]\nradius = 10\n[[type.robot.part]]\nname = \"wheels\"\nclass = \"wheels\"\nturn = \"ccw\"\n\
@@ -331,7 +332,7 @@ fn an_imported_log_is_a_recording_that_replays() {
 #[test]
 fn the_printed_figures_can_be_imported_though_they_are_excerpts() {
     let yard = Yard::new("neko-figures");
-    for figure in ["4.12", "5.2"] {
+    for figure in ["4.12", "5.2", "5.4"] {
         let path = format!("{}/../formats/tests/neko/figure-{figure}.log", env!("CARGO_MANIFEST_DIR"));
         yard.write("figure.log", &std::fs::read_to_string(path).unwrap());
         yard.run("import figure.log -o figure.toml").exits(0);
@@ -348,7 +349,7 @@ fn what_cannot_be_imported_is_named() {
     yard.write("empty.log", "0.000 p0 Algorithm: hello\n");
     let done = yard.run("import empty.log -o empty.mcap").exits(3);
     assert!(done.err.contains("no line of the log says where a robot is"), "{}", done.err);
-    assert!(done.err.contains("rows begin with `Event:`"), "{}", done.err);
+    assert!(done.err.contains("rows begin with `Event:`, messages with `messages`"), "{}", done.err);
     yard.run("import empty.log -o empty.txt").exits(2);
     // A digit too many would be a hundred years of pictures.
     let row = |t: &str| {
@@ -365,4 +366,223 @@ fn what_cannot_be_imported_is_named() {
     );
     assert!(!yard.files().contains(&"far.mcap".to_owned()));
     yard.run("import missing.log -o x.mcap").exits(3);
+}
+
+/// What a recording tells of robots that live by events.
+fn told(yard: &Yard, recording: &str) -> Vec<LiveLine> {
+    let recording = Recording::open(&yard.path(recording)).unwrap();
+    let events = recording.events().flat_map(|step| step.unwrap().events);
+    let lines = events.filter_map(|e| if let Event::Live(line) = e { Some(*line) } else { None });
+    lines.collect()
+}
+
+/// The same of a line of a run and of its log: all but the moment, the protocol and what only three decimals tell.
+fn same(line: &LiveLine) -> LiveLine {
+    let words = matches!(&*line.what, "said" | "pushed");
+    let text = if words { line.text.clone() } else { String::new() };
+    LiveLine { t: 0.0, protocol: String::new(), text, row: Vec::new(), ..line.clone() }
+}
+
+/// Runs a world with its log and its recording, imports the log, and answers what both recordings tell. A log has no
+/// line for what is lost.
+fn both(yard: &Yard, world: &str) -> [Vec<LiveLine>; 2] {
+    yard.write("world.toml", world);
+    yard.run("run world.toml -q --record own.mcap --neko-log world.log").exits(0);
+    yard.run("import world.log -o back.mcap").exits(0);
+    let mut own = told(yard, "own.mcap");
+    own.retain(|line| line.what != "lost");
+    [own, told(yard, "back.mcap")]
+}
+
+#[test]
+fn an_imported_log_tells_what_the_recording_of_its_run_tells_at_the_same_times() {
+    let yard = Yard::new("neko-told");
+    let crash = "[[fault]]\nat = \"30s\"\ncrash = [\"p3\"]\n[[fault]]\nat = \"60s\"\nrecover = [\"p3\"]\n";
+    let talking = world(
+        "ghost",
+        "[network]\nclass = \"random\"\nmean = \"1s\"\n[type.robot.algorithm]\nclass = \"roll-call\"\nevery = \"20s\"\n",
+    ) + crash;
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for world in [helping(), talking, moving(), gathering()] {
+        let [own, back] = both(&yard, &world);
+        assert_eq!(own.len(), back.len());
+        for (a, b) in own.iter().zip(&back) {
+            // The last of three decimals.
+            assert!((a.t - b.t).abs() < 5.001e-4, "{a:?}\n{b:?}");
+            let (mut a, mut b) = (a.clone(), b.clone());
+            for (x, y) in a.row.iter().zip(&b.row) {
+                let apart = (x - y).abs();
+                assert!(apart < 1e-3 || (apart - std::f64::consts::TAU).abs() < 1e-3, "{a:?}\n{b:?}");
+            }
+            if a.what == "wanted" {
+                // Neko counts the tasks of a robot otherwise.
+                (a.serial, b.serial) = (None, None);
+            }
+            assert_eq!(same(&a), same(&b));
+            *kinds.entry(a.what).or_default() += 1;
+        }
+    }
+    println!("{kinds:?}");
+    for what in
+        ["sent", "received", "said", "crashed", "recovered", "wanted", "began", "next", "finished", "asked"]
+    {
+        assert!(kinds[what] > 0, "{what}: {kinds:?}");
+    }
+    assert!(kinds["sent"] > 90 && kinds["received"] > 500 && kinds["collided"] > 3, "{kinds:?}");
+}
+
+#[test]
+fn an_imported_log_is_written_again_to_the_byte() {
+    let yard = Yard::new("neko-again");
+    let mut there = 0;
+    for world in [helping(), moving(), gathering()] {
+        logged(&yard, &world);
+        yard.run("import world.log -o back.toml").exits(0);
+        yard.run("run back.toml --no-record -q --neko-log again.log").exits(0);
+        let (first, again) = (yard.read("world.log"), yard.read("again.log"));
+        for (a, b) in first.lines().zip(again.lines()) {
+            assert_eq!(a, b);
+        }
+        assert_eq!(first.len(), again.len());
+        there += first.lines().count();
+    }
+    assert!(there > 2000, "{there} lines");
+}
+
+/// As the thesis prints it, but for the blank before a comma.
+fn plain(mut line: Line) -> Line {
+    if let Entry::MotionRequest(request) = &mut line.entry
+        && let log::Command::MoveTo { comma, .. } = &mut request.command
+    {
+        *comma = log::Comma::Apart;
+    }
+    line
+}
+
+#[test]
+fn the_messages_and_words_that_the_thesis_prints_are_in_the_recording_and_come_out_again() {
+    let yard = Yard::new("neko-figure");
+    let path = format!("{}/../formats/tests/neko/figure-5.6.log", env!("CARGO_MANIFEST_DIR"));
+    yard.write("figure.log", &std::fs::read_to_string(path).unwrap());
+    let done = yard.run("import figure.log -o figure.mcap --json").exits(0).json("swarmyard-import/1");
+    assert_eq!([&done["robots"], &done["sent"], &done["received"]], [10, 10, 4], "{done}");
+    assert_eq!([&done["words"], &done["left_out"]], [4, 0], "{done}");
+    let told = told(&yard, "figure.mcap");
+    let of = |what: &str| told.iter().filter(|l| l.what == what).collect::<Vec<_>>();
+    let sent = of("sent");
+    assert_eq!((sent.len(), sent[6].robot.as_str(), sent[6].peers.len()), (10, "/robots/p6", 9));
+    // The first that comes: from robot 6 to robot 1, at 0.031.
+    let came = of("received")[0];
+    assert_eq!((came.robot.as_str(), came.peers[0].as_str()), ("/robots/p1", "/robots/p6"));
+    assert!((came.t - 0.031).abs() < 1e-12, "{}", came.t);
+    assert_eq!((came.serial, came.label.as_str()), (sent[6].serial, "GOTO"));
+    assert_eq!(came.content, "(673.2964725456461, 211.92816013281498)");
+    assert_eq!(of("said")[3].text, "Someone told me to go to: (392.3105851072991, 358.1539584410355)");
+    let info = yard.run("info figure.mcap --json").exits(0).json("swarmyard-info/1");
+    assert_eq!([&info["events"]["sent"], &info["events"]["received"], &info["events"]["said"]], [10, 4, 4]);
+    let exported = yard.run("export figure.mcap --to events").exits(0).out;
+    assert_eq!(exported.lines().filter(|l| l.contains(r#""what":"received""#)).count(), 4, "{exported}");
+    yard.run("import figure.log -o figure.toml").exits(0);
+    yard.run("run figure.toml --no-record -q --neko-log again.log").exits(0);
+    let again = log::read("again.log", &yard.read("again.log")).unwrap();
+    let printed: Vec<Line> = figure("5.6").into_iter().map(plain).collect();
+    assert_eq!(log::write(&again[1..]), log::write(&printed));
+}
+
+#[test]
+fn what_a_log_says_of_sensors_and_of_odd_things_is_told_too() {
+    let yard = Yard::new("neko-odd");
+    let row = "0.000 p2 Event: | 0.000 | 2 | [1.000,2.000] | [1.000,2.000] | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | Finish_MoveTo";
+    let log = [
+        row,
+        // Without a time: that of the line before, and of the robot it names.
+        "SensorRequest: ROBOT# 2 | View with viewSize 100.0",
+        "1.000 p2 SensorRequest: ROBOT# 2 | Own eye [1.0, 2.5]",
+        "1.000 p2 SensorRequest: ROBOT# 2 | Contact",
+        "1.500 p2 SensorEvent: TIME: 1.500 | ROBOT# 2 | Proximity with viewSize 50.0 | [[61.379,510.807], [70.128,140.692]]",
+        "1.500 p2 SensorEvent: TIME: 1.500 | ROBOT# 2 | Something else | []",
+        // Doubled, and never sent.
+        "1.600 p2 messages e s p2 p4 HELLO ${x} \"quoted\"",
+        "1.700 p2 messages e ns p2 p4 HELLO ${x} \"quoted\"",
+        "1.700 p4 messages e r p2 p4 HELLO ${x} \"quoted\"",
+        "1.800 p4 messages e r p2 p4 HELLO ${x} \"quoted\"",
+        "1.900 p4 messages e r p7 p4 WHO",
+        "1.900 p4 Algorithm: crashed",
+        // Nobody's.
+        "Algorithm: hello",
+        "2.000 p2 Event: | 2.000 | 2 | [1.000,2.000] | [1.000,2.000] | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | Do_Spiral_Sequence",
+    ];
+    yard.write("odd.log", &(log.join("\n") + "\n"));
+    let done = yard.run("import odd.log -o odd.mcap --json").exits(0).json("swarmyard-import/1");
+    // One has a row; two more are named by messages.
+    assert_eq!([&done["robots"], &done["sent"], &done["received"], &done["left_out"]], [3, 1, 3, 2]);
+    let told = told(&yard, "odd.mcap");
+    let brief: Vec<String> = told
+        .iter()
+        .map(|l| format!("{:.3} {} {} {:?} {}{}", l.t, &l.robot[7..], l.what, l.serial, l.content, l.text))
+        .collect();
+    let starts = [
+        "0.000 /p2 finished None MoveTo",
+        "0.000 /p2 asked None View { range: 100.0 }",
+        "1.000 /p2 asked None Own { sensor: \"eye\", args: [1.0, 2.5] }",
+        "1.000 /p2 watched None Watch { what: Contact, every: Exact }",
+        "1.500 /p2 pushed None Near { range: 50.0 } | [Vec2 { x: 61.379, y: 510.807 }",
+        "1.500 /p2 pushed None Own { sensor: \"Something_else\", args: [] } | []",
+        "1.600 /p2 sent Some(0) ${x} \"quoted\"",
+        "1.700 /p4 received Some(0) ${x} \"quoted\"",
+        "1.800 /p4 received Some(0) ${x} \"quoted\"",
+        "1.900 /p4 received Some(1) ",
+        "1.900 /p4 crashed None ",
+        "2.000 /p2 began None Spiral",
+    ];
+    assert_eq!(brief.len(), starts.len(), "{brief:#?}");
+    for (line, start) in brief.iter().zip(starts) {
+        assert!(line.starts_with(start), "{line}\n{start}");
+    }
+    // Who has no row stands aside, within the picture, and is shown there.
+    yard.run("import odd.log -o odd.toml").exits(0);
+    let sim = Sim::from_text(&yard.read("odd.toml")).unwrap();
+    let places = ["p2", "p4", "p7"].map(|p| sim.pose(&format!("/robots/{p}")).unwrap().at);
+    assert!(
+        places[1].y < -18.0 && places[1].y == places[2].y && places[2].x - places[1].x >= 30.0,
+        "{places:?}"
+    );
+    yard.run("replay odd.mcap --verify").exits(0);
+}
+
+/// Logs of Neko's other programs have messages, and no robots.
+#[test]
+fn a_log_of_messages_alone_is_a_recording_too() {
+    let yard = Yard::new("neko-messages");
+    let log = "0.000 p0 messages e s p0 p1,p2 SYNC hello\n0.000 p0 messages e ns p0 p1,p2 SYNC hello\n\
+        1.250 p1 messages e r p0 p1,p2 SYNC hello\n1.500 p2 messages e r p0 p1,p2 SYNC hello\n";
+    yard.write("sync.log", log);
+    let done = yard.run("import sync.log -o sync.mcap").exits(0);
+    assert!(
+        done.out.contains("1 message sent, 2 received") && done.out.contains("left out: 1 line"),
+        "{}",
+        done.out
+    );
+    let came: Vec<(f64, String)> = told(&yard, "sync.mcap")
+        .into_iter()
+        .filter(|l| l.what == "received")
+        .map(|l| (l.t, l.robot))
+        .collect();
+    assert_eq!(came, [(1.25, "/robots/p1".to_owned()), (1.5, "/robots/p2".to_owned())]);
+}
+
+#[test]
+fn a_note_that_cannot_be_read_is_named_in_its_scenario() {
+    let yard = Yard::new("neko-note");
+    yard.write(
+        "bad.toml",
+        "format = 1\n[type.p]\nradius = 1\n[[type.p.part]]\nname = \"g\"\nclass = \"glider\"\n[type.p.algorithm]\nclass = \"playback\"\nrows = [[0, 0, 0, 0, 0]]\nnotes = [\"1 0 said a\", \"0 0 said b\"]\n[[robot]]\nname = \"p\"\ntype = \"p\"\n",
+    );
+    let done = yard.run("check bad.toml").exits(3);
+    assert!(
+        done.err.contains("bad.toml:10:") && done.err.contains("it comes before the one before it"),
+        "{}",
+        done.err
+    );
+    assert!(done.err.contains("`0 0 said b`"), "{}", done.err);
 }

@@ -24,6 +24,14 @@ fn a_folder_with_something_in_it_is_left_alone() {
     assert_eq!(yard.files(), ["duel.toml"]);
 }
 
+/// What hosts match by is a module; what people read is its text.
+#[test]
+fn the_program_of_the_self_test_is_what_its_text_comes_to() {
+    let text = include_str!("../../src/cli/doctor/self-test.wat");
+    let module = include_bytes!("../../src/cli/doctor/self-test.wasm");
+    assert!(wat::parse_str(text).expect("a module") == module);
+}
+
 /// With `SWARMYARD_BLESS` set, the present hash of the self-test becomes the one it should have.
 #[test]
 fn the_doctor_finds_this_build_in_order() {

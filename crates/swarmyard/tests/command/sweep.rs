@@ -338,6 +338,8 @@ fn wrong_sweeps_are_refused() {
         yard.write("worse.toml", &yard.read("duel.toml").replace(change, to));
         let worse = yard.run("check worse.toml").exits(3);
         assert!(worse.err.contains(says), "{}", worse.err);
+        // In the text of the scenario, not in what an axis lays over it.
+        assert!(worse.err.contains("worse.toml:") && !worse.err.contains("--set:"), "{}", worse.err);
     }
     yard.run("check duel.toml").exits(0);
     let bad = yard.run("check bad.toml").exits(3);
@@ -354,4 +356,83 @@ fn the_example_in_the_documents_runs() {
     for name in ["contacts-per-robot.svg", "speed.svg", "first-contact.svg", "results.csv"] {
         assert!(yard.path("out").join(name).exists(), "{name}");
     }
+}
+
+/// The mean over runs of a measure, at every point, by the value of a key.
+fn means(done: &Done, key: &str, measure: &str) -> Vec<(f64, f64)> {
+    let value = done.json("swarmyard-sweep/1");
+    let points = value["points"].as_array().unwrap();
+    let number = |v: &serde_json::Value| v.as_f64().or_else(|| v.as_str()?.parse().ok());
+    let of = |p: &serde_json::Value| {
+        let mean = p["measures"][measure]["mean"].as_f64();
+        (number(&p["set"][key]).unwrap(), mean.unwrap_or_else(|| panic!("{p}")))
+    };
+    points.iter().map(of).collect()
+}
+
+#[test]
+fn a_sweep_over_a_networks_loss_measures_messages() {
+    let yard = Yard::new("sweep-messages");
+    let world = "format = 1\n[params]\nloss = 0\n[run]\nduration = \"100s\"\nquantum = \"1s\"\n\
+        [network]\nclass = \"constant\"\ndelay = \"10ms\"\nloss = \"${loss}\"\n[type.r]\nradius = 0.1\n\
+        [type.r.algorithm]\nclass = \"roll-call\"\nevery = \"1s\"\n\
+        [[robot]]\nname = \"r\"\ntype = \"r\"\ncount = 6\nlayout = { class = \"row\", step = [1, 0] }\n\
+        [[assert]]\nname = \"nothing is lost\"\nthat = \"lost == 0\"\nholds = \"always\"\n\
+        [sweep]\nseeds = 2\n[[sweep.axis]]\nkey = \"params.loss\"\nvalues = [0, 0.25, 0.5]\n\
+        [[sweep.measure]]\nname = \"share lost\"\nof = \"lost / (delivered + lost)\"\n\
+        [[sweep.measure]]\nname = \"messages\"\nof = \"sent\"\n";
+    yard.write("calls.toml", world);
+    let done = yard.run("sweep calls.toml --json").exits(0);
+    for (loss, share) in means(&done, "params.loss", "share lost") {
+        // Some thousand copies: four standard deviations of their share.
+        assert!((share - loss).abs() < 0.05 && (loss > 0.0 || share == 0.0), "{loss}: {share}");
+    }
+    let sent = means(&done, "params.loss", "messages");
+    // Who hears a call answers: the more is lost, the fewer answers.
+    assert!(sent[0].1 > sent[1].1 && sent[1].1 > sent[2].1 && sent[2].1 > 300.0, "{sent:?}");
+    let value = done.json("swarmyard-sweep/1");
+    for run in value["runs"].as_array().unwrap() {
+        assert_eq!(run["passed"] == true, run["set"]["params.loss"] == "0", "{run}");
+    }
+}
+
+#[test]
+fn a_sweep_over_the_noise_of_a_flock_gives_the_order_of_theory() {
+    let yard = Yard::new("sweep-flock");
+    let world = format!("{}/../../examples/sweeps/flock-noise.toml", env!("CARGO_MANIFEST_DIR"));
+    let done = yard
+        .run(&format!("sweep {world} --vary params.noise=0,1,2,4 --vary params.draw=1,2 --json"))
+        .exits(0);
+    let mut points = 0;
+    for (noise, squared) in means(&done, "params.noise", "order squared") {
+        // All in sight of all: the mean of φ² is s² + (1 - s²)/N with s = sin(η/2)/(η/2).
+        let s2 = if noise == 0.0 { 1.0 } else { ((noise / 2.0).sin() / (noise / 2.0)).powi(2) };
+        let theory = s2 + (1.0 - s2) / 40.0;
+        // Four standard deviations of a mean over 110 rounds, at the worst of these noises.
+        assert!((squared - theory).abs() < 0.026, "noise {noise}: {squared}, {theory} in theory");
+        println!("noise {noise}: {squared:.4}, in theory {theory:.4}");
+        points += 1;
+    }
+    assert_eq!(points, 8);
+}
+
+#[test]
+fn a_sweep_over_the_headway_of_a_platoon_finds_where_it_swings_up() {
+    let yard = Yard::new("sweep-platoon");
+    let world = format!("{}/../../worlds/platoon.toml", env!("CARGO_MANIFEST_DIR"));
+    // Quanta of one and a half rounds: cars rest for a moment between two rounds.
+    let set = "--set run.quantum=150ms --set run.contact=ghost --set params.round=100ms";
+    let take = "--measure first=max:/robots/c0.speed --measure last=max:/robots/c7.speed";
+    let done =
+        yard.run(&format!("sweep {world} --vary params.headway=0.2,1,1.5 {set} {take} --json")).exits(0);
+    let grown: Vec<(f64, f64)> = means(&done, "params.headway", "last")
+        .iter()
+        .zip(means(&done, "params.headway", "first"))
+        .map(|(last, first)| (last.0, last.1 / first.1))
+        .collect();
+    println!("{grown:?}");
+    // Gains of 1: no swing grows along the platoon if and only if h² + 2 h ≥ 2, which is from 0.732 s on. A round is
+    // driven in 0.99 of its time.
+    assert!(grown[0].1 > 1.2, "{grown:?}");
+    assert!(grown[1].1 < 1.02 && grown[2].1 < 1.02, "{grown:?}");
 }

@@ -4,7 +4,7 @@ use super::{Moving, Steering};
 use swarmyard_base::{Vec2, math};
 
 /// a = (strength/n) Σ (1 + r²)^(−decay) (vⱼ − v). The mean velocity never changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CuckerSmale {
     /// Strength.
     pub strength: f64,

@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use swarmyard_base::{Vec2, math};
 
 /// Parameters, with the names of the paper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OlfatiSaber {
     /// Distance of neighbours in the lattice, m.
     pub d: f64,

@@ -8,7 +8,7 @@ use super::{Moving, Steering};
 use swarmyard_base::{Vec2, math};
 
 /// Vehicles along the x axis; vehicle k follows k − 1, and vehicle 0 swings about its speed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Platoon {
     /// Weight of the gap, 1/s².
     pub kp: f64,

@@ -7,7 +7,7 @@ use super::{Moving, Steering};
 use swarmyard_base::Vec2;
 
 /// Weights of the three urges.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reynolds {
     /// Away from others, by the inverse of the distance.
     pub apart: f64,

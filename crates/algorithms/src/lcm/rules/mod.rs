@@ -76,6 +76,14 @@ pub struct Tuning {
     pub way: GiveWay,
     /// Greatest error of a compass, for rules that are made for one, rad.
     pub compass_rad: f64,
+    /// The flock of Cucker and Smale.
+    pub cucker_smale: CuckerSmale,
+    /// That of Olfati-Saber; only algorithm 2 has its goal.
+    pub olfati_saber: OlfatiSaber,
+    /// Reynolds' boids.
+    pub reynolds: Reynolds,
+    /// The platoon.
+    pub platoon: Platoon,
 }
 
 impl Default for Tuning {
@@ -92,6 +100,10 @@ impl Default for Tuning {
             goals: Vec::new(),
             way: GiveWay::default(),
             compass_rad: 0.0,
+            cucker_smale: CuckerSmale::default(),
+            olfati_saber: OlfatiSaber::towards(Vec2::ZERO, Vec2::ZERO),
+            reynolds: Reynolds::default(),
+            platoon: Platoon::default(),
         }
     }
 }
@@ -165,16 +177,16 @@ pub fn by_name(name: &str, tuning: &Tuning) -> Option<Arc<dyn Rule>> {
         "consensus-on-a-ring" => consensus(Topology::Ring),
         "consensus-on-a-path" => consensus(Topology::Path),
         "cucker-smale" => {
-            let flock = Steered::new("cucker-smale", CuckerSmale::default(), t.round_s);
+            let flock = Steered::new("cucker-smale", t.cucker_smale, t.round_s);
             Arc::new(flock.kicked(t.step_m))
         }
-        "olfati-saber-1" => Arc::new(Steered::new("olfati-saber-1", OlfatiSaber::free(), t.round_s)),
-        "olfati-saber-2" => {
-            let goal = OlfatiSaber::towards(Vec2::ZERO, Vec2::ZERO);
-            Arc::new(Steered::new("olfati-saber-2", goal, t.round_s))
+        "olfati-saber-1" => {
+            let free = OlfatiSaber { goal: None, ..t.olfati_saber };
+            Arc::new(Steered::new("olfati-saber-1", free, t.round_s))
         }
-        "reynolds" => Arc::new(Steered::new("reynolds", Reynolds::default(), t.round_s)),
-        "platoon" => Arc::new(Steered::new("platoon", Platoon::default(), t.round_s)),
+        "olfati-saber-2" => Arc::new(Steered::new("olfati-saber-2", t.olfati_saber, t.round_s)),
+        "reynolds" => Arc::new(Steered::new("reynolds", t.reynolds, t.round_s)),
+        "platoon" => Arc::new(Steered::new("platoon", t.platoon, t.round_s)),
         "leader-follower" => {
             let step = Vec2::new(t.step_m, 0.0);
             Arc::new(LeaderFollower { step, offset: t.offset, foresees: true })

@@ -1,6 +1,7 @@
 //! How this process joins others: what the commands of many machines share.
 
 use crate::cli::fail::{Exit, Failure};
+use crate::cli::out::Out;
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use swarmyard_cluster::host::Identity;
 use swarmyard_cluster::staff::{Connect, Launch};
 use swarmyard_fabric::access::Access;
 use swarmyard_fabric::keys::Keys;
-use swarmyard_fabric::mesh::{Mesh, Options};
+use swarmyard_fabric::mesh::{Mesh, Options, on_refusal};
 use swarmyard_fabric::{Fabric, Lost};
 
 /// How a process listens, who it is, and whom it trusts.
@@ -69,8 +70,10 @@ impl FabricArgs {
         })
     }
 
-    /// Joins the members at these addresses.
-    pub(crate) fn open(&self, name: &str, connect: &[String]) -> Result<Mesh, Failure> {
+    /// Joins the members at these addresses, and says whom it does not let in.
+    pub(crate) fn open(&self, name: &str, connect: &[String], out: &Out) -> Result<Mesh, Failure> {
+        let (out, who) = (*out, name.to_owned());
+        on_refusal(Box::new(move |text| out.say(&format!("{who}: {text}"))));
         Mesh::open(&self.options(name, connect)?).map_err(|e| lost(name, &e))
     }
 

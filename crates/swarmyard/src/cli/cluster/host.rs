@@ -125,7 +125,7 @@ pub(crate) fn host(args: &HostArgs, out: &Out) -> Result<Exit, Failure> {
         std::fs::create_dir_all(dir).map_err(|e| Failure::file("make", dir, &e))?;
     }
     let name = &args.host;
-    let mesh = args.fabric.open(name, &[])?;
+    let mesh = args.fabric.open(name, &[], out)?;
     let mut launch = args.fabric.launch(name)?;
     let (folders, programs) = args.allowed(&launch.program);
     (launch.allowed, launch.hold, launch.idle) = (Some(folders), args.hold.clone(), args.idle);

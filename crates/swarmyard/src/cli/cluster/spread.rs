@@ -39,7 +39,7 @@ pub(crate) struct SpreadArgs {
     /// Keep the last checkpoint in a file, to resume the run from when this process is lost [default for `run`: beside the recording, until the run has ended]
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
-    /// Take a checkpoint every N ticks: when a worker is lost, the ticks since the last one are taken again
+    /// Take a checkpoint every N ticks, and sooner where ticks take long: when a worker is lost, the ticks since the last one are taken again
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     checkpoint_every: u64,
     /// Start from the cut that a recording of an earlier run on workers suggests; it never changes a result
@@ -81,8 +81,8 @@ impl Args for ServeSpreadArgs {
 pub(crate) struct Spread {
     status: Arc<Mutex<Status>>,
     undivided: Option<&'static str>,
-    /// From where the run can be resumed, and whether somebody asked for that file: else it goes when the run has ended.
-    saved: Option<(PathBuf, bool)>,
+    /// From where the run can be resumed; a file that nobody asked for goes when the run has ended.
+    saved: Save,
 }
 
 impl SpreadArgs {
@@ -120,14 +120,13 @@ impl SpreadArgs {
         let undivided = undivided(sim.model()).map(|why| why.words());
         // What is not divided tells the state only as a whole; whether it has ended stands there.
         let how = How { show_every: if undivided.is_some() { 1 } else { how.show_every }, ..*how };
-        let beside = recording.map(|path| (path.with_extension("saved"), false));
-        let saved = self.save.clone().map(|path| (path, true)).or(beside);
-        let save = match saved.clone() {
-            None => Save::Nowhere,
-            Some((path, true)) => Save::At(path),
-            Some((path, false)) => Save::IfPossible(path),
+        let saved = match (&self.save, recording) {
+            (Some(path), _) => Save::At(path.clone()),
+            (None, Some(recording)) => Save::IfPossible(recording.with_extension("saved")),
+            (None, None) => Save::Nowhere,
         };
-        let Some(keeper) = self.keeper(Some(sim.model()), &how, save, out)? else { return Ok(None) };
+        let keeper = self.keeper(Some(sim.model()), &how, saved.clone(), out)?;
+        let Some(keeper) = keeper else { return Ok(None) };
         let status = keeper.status();
         sim.give_to(Box::new(keeper));
         Ok(Some(Spread { status, undivided, saved }))
@@ -165,7 +164,7 @@ impl SpreadArgs {
         let lease = self.way.fabric.lease();
         let keep_every = self.checkpoint_every;
         let plan = Plan { ahead, show_every, keep_every, save, placement, lease, ..Plan::of(workers) };
-        let mesh = self.way.fabric.open("keeper", &[])?;
+        let mesh = self.way.fabric.open("keeper", &[], out)?;
         let job = Job {
             run: random_run(),
             number: 0,
@@ -270,8 +269,8 @@ impl Spread {
 
     /// What is worth knowing before the run begins.
     pub(crate) fn head(&self) -> String {
-        let mut text = match &self.saved {
-            Some((path, _)) => format!("  checkpoint  {}\n", path.display()),
+        let mut text = match self.saved.path() {
+            Some(path) => format!("  checkpoint  {}\n", path.display()),
             None => "  checkpoint  none: `--save PATH` keeps one, to resume the run from\n".to_owned(),
         };
         if let Some(why) = self.undivided {
@@ -282,15 +281,16 @@ impl Spread {
 
     /// The run has got where it should: a checkpoint that nobody asked for has done its work.
     pub(crate) fn is_finished(&mut self) {
-        if let Some((path, _)) = self.saved.take_if(|s| !s.1) {
+        if let Save::IfPossible(path) = &self.saved {
             // There is none when the run was over before the first one.
             let _ = std::fs::remove_file(path);
+            self.saved = Save::Nowhere;
         }
     }
 
     /// How to go on with the run, when it has not got there.
     pub(crate) fn go_on(&self) -> Option<String> {
-        let (path, _) = self.saved.as_ref().filter(|s| s.0.exists())?;
+        let path = self.saved.path().filter(|path| path.exists())?;
         Some(format!("go on with: swarmyard resume {}", path.display()))
     }
 
@@ -319,7 +319,7 @@ impl Spread {
         let strange = named(&status).filter(|(name, _)| !usual.contains(name));
         let refused: Vec<String> = strange.map(|(name, n)| format!("{n} {name}")).collect();
         if !refused.is_empty() {
-            let _ = writeln!(text, "    messages that were not let in: {}", refused.join(", "));
+            let _ = writeln!(text, "    not let in: {}", refused.join(", "));
         }
         text
     }
@@ -329,11 +329,13 @@ impl Spread {
         let status = self.status();
         let mut value = figures::json(&status.statistics);
         let refused = named(&status).map(|(name, n)| (name.to_owned(), json!(n)));
+        let lanes = status.traffic.lanes;
         value["nowhere"] = json!(status.nowhere);
         value["apart"] = json!(status.apart);
         value["unable"] = json!(status.unable);
         value["unkept"] = json!(status.unkept);
         value["worlds"] = json!({ "times": status.worlds.times, "bytes": status.worlds.bytes });
+        value["lanes"] = json!({ "messages": lanes.messages_in, "bytes": lanes.bytes_in });
         value["refused"] = Value::Object(refused.collect::<Map<_, _>>());
         value
     }

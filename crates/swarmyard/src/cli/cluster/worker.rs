@@ -70,7 +70,7 @@ pub(crate) fn worker(args: &WorkerArgs, out: &Out) -> Result<Exit, Failure> {
     let name = format!("worker {}", args.number);
     let secret = secret().map_err(|e| Failure::new(Exit::Usage, "worker", format!("{name}: {e}")))?;
     end_with_input(&stop);
-    let mesh = args.fabric.open(&name, &args.connect)?;
+    let mesh = args.fabric.open(&name, &args.connect, out)?;
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", mesh.endpoints().join(" "))?;
     stdout.flush()?;

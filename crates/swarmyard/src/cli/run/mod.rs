@@ -223,6 +223,9 @@ pub(crate) fn run(args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
     report::head(args, &sim, until, &tape, spread.as_ref(), out)?;
     let started = Instant::now();
     let (rate, limit) = (args.rtf.0, args.wall_limit);
+    // Beyond the end of the clock it never comes.
+    let limited = limit.and_then(|s| started.checked_add(Duration::try_from_secs_f64(s).ok()?));
+    sim.leave_when(Some(stop.leave(limited)));
     let mut drive = Drive { last: None, until, stop: &stop, rate, limit, started, given_up_s: 0.0 };
     let mut watch = args.watch.then(|| Watch::new(&sim));
     let ending = drive.run(&mut sim, &mut tape, &mut sinks, watch.as_mut());

@@ -5,6 +5,8 @@ use std::sync::Arc;
 #[cfg(feature = "cluster")]
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+use swarmyard::engine::Leave;
 
 /// Whether somebody wants the run to end.
 pub(crate) struct Stop {
@@ -35,6 +37,14 @@ impl Stop {
             }
         })
         .map_err(|e| Failure::new(Exit::Failed, "system", format!("cannot listen for signals: {e}")))
+    }
+
+    /// Says when a step is to be left before its end: after a signal, or from a moment on.
+    pub(crate) fn leave(&self, from: Option<Instant>) -> Arc<Leave> {
+        let asked = Arc::clone(&self.asked);
+        Arc::new(move || {
+            asked.load(Ordering::Relaxed) > 0 || from.is_some_and(|moment| Instant::now() >= moment)
+        })
     }
 
     /// Whether a signal has come.

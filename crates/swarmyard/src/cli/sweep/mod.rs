@@ -27,10 +27,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use summary::Shown;
 use swarmyard::base::units::Unit;
+use swarmyard::engine::Leave;
 use swarmyard::scene::sweep::{self, Axis, Measure, Mode, Sweep};
 use table::Table;
 
@@ -245,8 +247,9 @@ fn run_missing(
     let jobs = args.jobs.map_or_else(processors, usize::from).min(missing.len());
     let signal = Stop::install()?;
     let elsewhere = args.way.elsewhere()?;
-    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let stop = || signal.requested() || broken.load(Ordering::Relaxed);
+    let (next, broken) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
+    let (asked, gone) = (signal.leave(None), Arc::clone(&broken));
+    let stop: Arc<Leave> = Arc::new(move || asked() || gone.load(Ordering::Relaxed));
     let bar = std::io::stderr()
         .is_terminal()
         .then(|| ProgressBar::with_draw_target(Some(missing.len() as u64), ProgressDrawTarget::stderr()));

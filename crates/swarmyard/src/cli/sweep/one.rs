@@ -7,6 +7,8 @@ use super::plan::{Plan, Task};
 use crate::cli::fail::Failure;
 use crate::cli::out::seconds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use swarmyard::engine::Leave;
 use swarmyard::{Error, Gauge, Options, Sim};
 use swarmyard_agents::Elsewhere;
 
@@ -42,12 +44,7 @@ impl Ran {
 }
 
 /// Runs a task to its end; `None` when `stop` says that nobody waits for it any more.
-pub(super) fn run(
-    plan: &Plan,
-    task: Task,
-    elsewhere: Option<&Elsewhere>,
-    stop: &dyn Fn() -> bool,
-) -> Option<Row> {
+pub(super) fn run(plan: &Plan, task: Task, elsewhere: Option<&Elsewhere>, stop: &Arc<Leave>) -> Option<Row> {
     let work = AssertUnwindSafe(|| drive(plan, task, elsewhere, stop));
     let ran = match catch_unwind(work) {
         Ok(Ok(ran)) => Ok(ran?),
@@ -62,7 +59,7 @@ fn drive(
     plan: &Plan,
     task: Task,
     elsewhere: Option<&Elsewhere>,
-    stop: &dyn Fn() -> bool,
+    stop: &Arc<Leave>,
 ) -> Result<Option<Ran>, String> {
     let (overrides, elsewhere) = (plan.overrides(task), elsewhere.cloned());
     let options = Options { overrides, elsewhere, ..Options::default() };
@@ -70,11 +67,12 @@ fn drive(
     let model = sim.model().clone();
     let gauges = plan.sweep.measures.iter().map(|m| Gauge::new(&model, m));
     let mut gauges = gauges.collect::<Result<Vec<_>, _>>().map_err(|d| d.message)?;
+    sim.leave_when(Some(Arc::clone(stop)));
     while !sim.is_over() {
         if stop() {
             return Ok(None);
         }
-        sim.step().map_err(in_words)?;
+        let Some(_) = sim.poll_step().map_err(in_words)? else { continue };
         gauges.iter_mut().for_each(|gauge| gauge.look(&sim));
     }
     let asserts = model.asserts.iter().zip(&sim.state().verdicts);

@@ -9,8 +9,8 @@ use crate::cli::load;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use swarmyard::base::Diagnostics;
 use swarmyard::base::hash::{NUMERICS_VERSION, bytes_hash, mix64};
+use swarmyard::base::{Diagnostic, Diagnostics, Sources, Span};
 use swarmyard::formats;
 use swarmyard::scene::sweep::{Sweep, quantity};
 use swarmyard::scene::{Node, Scene};
@@ -108,10 +108,14 @@ impl Plan {
     /// A key that the scenario does not have is wrong in every run: it is said at once. A value that a key
     /// cannot have is a matter of its runs.
     fn check_keys(&self) -> Result<(), Failure> {
-        match read(&self.file, &self.overrides(self.task(0))) {
-            Err(failure) if failure.problems.0.iter().any(|d| d.code == "bad-override") => Err(failure),
-            _ => Ok(()),
+        let Err(mut failure) = read(&self.file, &self.overrides(self.task(0))) else { return Ok(()) };
+        if failure.problems.0.iter().all(|d| d.code != "bad-override") {
+            return Ok(());
         }
+        if let Ok(scene) = read(&self.file, &self.set) {
+            failure.problems.0.iter_mut().for_each(|d| place_at_axis(d, &failure.sources, &scene));
+        }
+        Err(failure)
     }
 
     /// A measure must have a meaning in the scenario as it is, or at the last point.
@@ -148,6 +152,19 @@ impl Plan {
                 }
             }
         }
+    }
+}
+
+/// A wrong key of an axis that stands in a scenario is wrong there, and not where it was laid over it.
+fn place_at_axis(d: &mut Diagnostic, sources: &Sources, scene: &Scene) {
+    let text = |sources: &Sources, span: Span| Some(sources.0.get(span.source.0 as usize)?.text.clone());
+    let Some(laid_over) = d.span.and_then(|span| text(sources, span)) else { return };
+    let Some((key, _)) = laid_over.split_once('=') else { return };
+    let axes = scene.group("/sweep").iter().filter(|child| &*child.class == "axis");
+    let written =
+        axes.filter(|a| a.params.text_or_none("key") == Some(key)).find_map(|a| a.params.span("key"));
+    if let Some(span) = written.filter(|span| text(sources, *span) == text(&scene.sources, *span)) {
+        d.span = Some(span);
     }
 }
 
