@@ -92,11 +92,14 @@ pub(crate) struct Depot {
     _answers: Handle,
 }
 
+/// How long pieces are, and all of it.
+type Parcel = (u32, Arc<Vec<u8>>);
+
 #[derive(Default)]
 struct Kept {
     epoch: u32,
-    /// By whom they are for, and number: how long pieces are, and all of it.
-    parcels: BTreeMap<(u32, u64), (u32, Arc<Vec<u8>>)>,
+    /// By whom they are for, and number.
+    parcels: BTreeMap<(u32, u64), Parcel>,
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
