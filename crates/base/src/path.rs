@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(nearest("raduis", all), Some("radius"));
         assert_eq!(nearest("Range", all), Some("range"));
         assert_eq!(nearest("colour", all), None);
-        let longer = ["power_dbm", "path", "solid_db", "solid_db_per_m"];
+        let longer = ["power_dbm", "path", "solid_loss_db", "solid_loss_db_per_m"];
         assert_eq!(nearest("power", longer), Some("power_dbm"));
         assert_eq!(
             (nearest("solid", longer), nearest("po", longer)),

@@ -452,9 +452,9 @@ fn a_hostile_process_costs_only_its_robot_and_leaves_nothing() {
         ("closed", "exec >&-; sleep 60", "closed its stdout"),
         ("silent", "sleep 60", "no answer for 0.3 s"),
         ("bytes", "printf '\\377\\376\\n'; sleep 60", "no text"),
-        ("long", "head -c 100000 /dev/zero | tr '\\0' x; sleep 60", "more than 40000 bytes"),
+        ("long", "printf '%0100000d' 0; sleep 60", "more than 40000 bytes"),
         ("flood", "yes halt", "too much in one turn"),
-        ("huge", "printf 'send all '; head -c 39000 /dev/zero | tr '\\0' 0; echo; sleep 60", "no call"),
+        ("huge", "printf 'send all %039000d\\n' 0; sleep 60", "no call"),
         ("words", "echo 'my last words' >&2; exit 1", "my last words"),
     ] {
         let folder = Folder::with(name, &format!("{GREET}{script}\n"));
