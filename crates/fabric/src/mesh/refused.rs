@@ -266,15 +266,32 @@ fn forbidden(words: &str) -> Option<Refusal> {
     let (who, what) = refused.or_else(|| words.split_once(" is authorized to "))?;
     let (action, place) = what.split_once(" (")?;
     let (flow, key) = place.split_once(") on ")?;
+    let peer = name_of(who);
     if is_beforehand(action, flow, key) || refused.is_none() || flow != "ingress" {
         return None;
     }
-    // `<id> on <interface>+CertCommonName(<name>)+tls+<id>`, or `Using cached result: <id>`.
-    let names = who.split_once(" on ").map(|(_, names)| names.rsplit('+').nth(2).unwrap_or(names));
-    let peer = names.unwrap_or_else(|| who.trim_start_matches("Using cached result: "));
-    let peer = peer.trim_start_matches("CertCommonName(").trim_end_matches(')');
     let why = format!("{} `{key}`", action.to_lowercase());
     Some(Refusal { kind: Kind::NotAllowed, peer: format!("member {peer}"), why })
+}
+
+/// Names of members, by their numbers.
+static NAMES: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+/// Whom Zenoh means by `NUMBER on INTERFACE+CertCommonName(NAME)+tls+NUMBER`, or later by `Using cached result: NUMBER`: his name,
+/// which the first says, or else his number.
+fn name_of(who: &str) -> String {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((id, more)) = who.split_once(" on ") else {
+        let id = who.trim_start_matches("Using cached result: ");
+        return names.get(id).map_or(id, String::as_str).to_owned();
+    };
+    let name =
+        more.rsplit('+').nth(2).unwrap_or(id).trim_start_matches("CertCommonName(").trim_end_matches(')');
+    if names.len() >= MOST_PEERS && !names.contains_key(id) {
+        names.pop_first();
+    }
+    names.insert(id.to_owned(), name.to_owned());
+    name.to_owned()
 }
 
 /// Whether this is the next of what is worked out beforehand, or once more the last: for each name a member has.
@@ -329,7 +346,9 @@ mod tests {
         assert_eq!(forbidden("ACL (ingress): caching permissions for `swarm/x` ..."), None);
         assert!(forbidden(tried).is_some());
         let again = "Using cached result: 0a1b is unauthorized to Put (ingress) on swarm/x";
-        assert_eq!(forbidden(again).map(|r| r.peer), Some("member 0a1b".into()));
+        assert_eq!(forbidden(again).map(|r| r.peer), Some("member desk".into()));
+        let of_nobody = again.replace("0a1b", "ffff");
+        assert_eq!(forbidden(&of_nobody).map(|r| r.peer), Some("member ffff".into()));
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn left_and_gone_on_with(sim: &mut Sim) -> (Vec<Frame>, usize) {
 fn a_step_that_is_left_under_way_and_gone_on_with_comes_to_the_same() {
     for (world, quantum, duration, least) in [
         ("random-movement", "30s", "60s", 10),
-        ("figure-3-10", "2s", "6s", 10),
+        ("figure-3-10", "2s", "6s", 5),
         ("radio-relay", "10s", "20s", 1),
         ("reserved-gathering", "20s", "40s", 10),
         ("two-kinds-of-time", "40s", "80s", 1),

@@ -464,7 +464,7 @@ fn rogue(keys: &Keys, door: &str) -> zenoh::Session {
 #[test]
 fn who_is_not_let_in_by_certificates_and_access_stands_in_the_report_and_is_told() {
     let _alone = alone();
-    let keys = authority("turned-away", &["keeper", "looks", "guest"]);
+    let keys = authority("turned-away-keys", &["keeper", "looks", "guest"]);
     let theirs = with(&authority("turned-away-theirs", &["keeper"]), "keeper");
     let access = keys.join("access.toml");
     let text = "[members]\nkeeper = [\"worker\"]\nlooks = [\"display\"]\n";
