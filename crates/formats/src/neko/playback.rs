@@ -3,7 +3,7 @@
 //! In: the lines of a log. Out: the text of a scenario with one robot of class `playback` for each process that the log
 //! names. Robots are at every row where it says they are; between rows they go and turn as the log says. What
 //! the log left out (a robot that is elsewhere all at once) takes a millisecond. Processes that have no row stand side by
-//! side below the others, because nobody knows where they were. What lines say besides are [notes](super::told), which the
+//! side below the others, because nobody knows where they were. What lines say besides are notes (`told.rs`), which the
 //! first robot tells for all, in the order of the log.
 
 use super::log::{Animation, Line, Stretch};
