@@ -65,7 +65,7 @@ impl Plan {
         Plan {
             workers: workers.max(1),
             how: How::Tree,
-            period: 16,
+            period: 8,
             ahead: 0,
             show_every: 1,
             keep_every: 64,
