@@ -5,6 +5,8 @@
 
 mod cut_off;
 mod frozen;
+#[path = "../common/in_step.rs"]
+mod in_step;
 mod keeper_gone;
 mod keeper_with_inputs;
 mod killed;

@@ -1,6 +1,7 @@
 //! Protocols over real sockets between two machines: network namespaces of this one, with a cable between them. Where those may not
 //! be made, these tests say so and do nothing; on one machine `command/talk.rs` tests the same between processes.
 
+use crate::in_step::{LAMPORT, in_step};
 use crate::nets::{ADDRESSES, Net, skipped};
 use crate::yard::{AGES, alone, folder, swarmyard};
 use serde_json::Value;
@@ -9,38 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
-/// Three robots that make the same steps, in the order that a protocol gives them.
-fn in_step(protocols: &str) -> String {
-    format!(
-        r#"format = 1
-[network]
-class = "constant"
-[type.robot]
-radius = 0.1
-[[type.robot.part]]
-name = "wheels"
-class = "wheels"
-[[type.robot.part]]
-name = "gps"
-class = "gps"
-{protocols}
-[type.robot.algorithm]
-class = "in-step"
-broadcast = "order"
-steps = 6
-step = 0.1
-speed = [5, 9]
-turn_speed = [60, 90]
-[[robot]]
-name = "r"
-type = "robot"
-count = 3
-layout = {{ class = "circle", radius = 5 }}
-"#
-    )
-}
-
-const LAMPORT: &str = "[[type.robot.protocol]]\nname = \"order\"\nclass = \"lamport-order\"\n";
 /// No order, over a link that sends again what was lost.
 const SURE: &str = "[[type.robot.protocol]]\nname = \"sure\"\nclass = \"reliable-link\"\n\
     [[type.robot.protocol]]\nname = \"order\"\nclass = \"best-effort-broadcast\"\nlink = \"sure\"\n";

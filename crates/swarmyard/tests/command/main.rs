@@ -9,6 +9,8 @@ mod check;
 mod convert;
 mod demo;
 mod header;
+#[path = "../common/in_step.rs"]
+mod in_step;
 mod neko;
 mod project;
 mod recordings;

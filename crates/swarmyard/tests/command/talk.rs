@@ -1,5 +1,6 @@
 //! `talk`: protocols of a world over real sockets, in one process and in several.
 
+use crate::in_step::{LAMPORT, in_step};
 use crate::yard::{Done, Yard};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -37,38 +38,6 @@ count = 4
 layout = { class = "circle", radius = 5 }
 "#;
 
-/// Three robots that make the same steps, by whatever broadcast.
-fn in_step(protocol: &str) -> String {
-    format!(
-        r#"format = 1
-[network]
-class = "constant"
-[type.robot]
-radius = 0.1
-[[type.robot.part]]
-name = "wheels"
-class = "wheels"
-[[type.robot.part]]
-name = "gps"
-class = "gps"
-{protocol}
-[type.robot.algorithm]
-class = "in-step"
-broadcast = "order"
-steps = 6
-step = 0.1
-speed = [5, 9]
-turn_speed = [60, 90]
-[[robot]]
-name = "r"
-type = "robot"
-count = 3
-layout = {{ class = "circle", radius = 5 }}
-"#
-    )
-}
-
-const LAMPORT: &str = "[[type.robot.protocol]]\nname = \"order\"\nclass = \"lamport-order\"\n";
 const BEST_EFFORT: &str = "[[type.robot.protocol]]\nname = \"order\"\nclass = \"best-effort-broadcast\"\n";
 
 /// Promises by name, and whether they were kept.
